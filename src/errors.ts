@@ -1,0 +1,32 @@
+/**
+ * What went wrong, as far as a caller or the exit code depends on it:
+ * - `usage`: the command line, the configuration or what it points to is wrong; nothing was begun.
+ * - `failed`: the work could not be done for a reason outside the configuration.
+ * - `unverified`: what is stored is not what its manifest says.
+ * - `interrupted`: a signal asked the run to stop.
+ */
+export type ErrorKind = 'usage' | 'failed' | 'unverified' | 'interrupted'
+
+/**
+ * An error meant for the person who runs dashkeep.
+ *
+ * The message reads "Cannot <action>: <state>", without a full stop and without secrets;
+ * `hint` says what to try. The cause, when there is one, is for the log.
+ */
+export class DashkeepError extends Error {
+  readonly kind: ErrorKind
+  readonly hint: string | undefined
+  /** Whether the same call may succeed a moment later. */
+  readonly transient: boolean
+
+  constructor(
+    message: string,
+    options: { kind?: ErrorKind; hint?: string; transient?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = new.target.name
+    this.kind = options.kind ?? 'failed'
+    this.hint = options.hint
+    this.transient = options.transient ?? false
+  }
+}

@@ -1,0 +1,88 @@
+/** One stored object as a listing shows it. */
+export interface StoredObject {
+  /** Path below the store's root, `/` between segments. */
+  readonly key: string
+  /** Size in bytes, as stored. */
+  readonly size: number
+  readonly modifiedAt: Date
+}
+
+/** Facts that travel beside an object where the store can carry them; any text, kept as ASCII. */
+export type ObjectMetadata = Readonly<Record<string, string>>
+
+/**
+ * An object being written. Nothing is visible under its key before `commit` resolves; disposing
+ * an uncommitted writer leaves no trace (a killed process may leave a temporary file or parts of
+ * an upload, which are not objects).
+ */
+export interface ObjectWriter extends AsyncDisposable {
+  /**
+   * Takes the bytes in order and waits where the store is slower than the source. The chunk may
+   * be reused by the caller once the promise has resolved.
+   */
+  write(chunk: Uint8Array): Promise<void>
+  /** Makes the object durable and visible under its key, complete. */
+  commit(): Promise<void>
+}
+
+/** Options of every call that reaches the store. */
+export interface StoreCallOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Where objects are kept: the only thing snapshots know of storage.
+ *
+ * Keys are relative paths of non-empty segments without `.` or `..`; any other key is refused
+ * before anything is touched. Failures are `StoreError`s; transient ones have been retried.
+ */
+export interface ObjectStore {
+  /** The address to show to people; holds no secret. */
+  readonly url: string
+
+  /** Stores the bytes under the key, durable once the promise resolves. */
+  put(
+    key: string,
+    body: Uint8Array,
+    options?: StoreCallOptions & { metadata?: ObjectMetadata },
+  ): Promise<void>
+
+  /**
+   * Begins an object of unknown size. `metadata` is asked for as late as possible: when the first
+   * bytes leave for the store, or at the commit of a small object.
+   */
+  create(
+    key: string,
+    options?: StoreCallOptions & { metadata?: () => ObjectMetadata },
+  ): Promise<ObjectWriter>
+
+  /**
+   * Returns the whole object, or `undefined` when the key does not exist. Throws when the object
+   * is larger than `maxBytes`, and when the store cannot answer.
+   */
+  get(
+    key: string,
+    options: StoreCallOptions & { maxBytes: number },
+  ): Promise<Uint8Array | undefined>
+
+  /**
+   * Returns the bytes as they arrive, or `undefined` when the key does not exist. A body shorter
+   * than announced throws; leaving the loop early frees the connection.
+   */
+  open(key: string, options?: StoreCallOptions): Promise<AsyncIterable<Uint8Array> | undefined>
+
+  /**
+   * Lists the objects whose key begins with `prefix`, in the order of their keys' UTF-8 bytes,
+   * from the first key after `startAfter` on.
+   */
+  list(
+    prefix: string,
+    options?: StoreCallOptions & { startAfter?: string | undefined },
+  ): AsyncIterable<StoredObject>
+
+  /** Deletes the key. Succeeds when it is already gone, so a retry is safe. */
+  remove(key: string, options?: StoreCallOptions): Promise<void>
+
+  /** Frees connections. The store is not used afterwards. */
+  close(): Promise<void>
+}
