@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { DashkeepError } from '../errors.ts'
+import type { ObjectStore, StoredObject } from '../store/object-store.ts'
+import type { DataFile } from './data-file.ts'
+import { decodeManifest, type Manifest, maxManifestBytes } from './manifest.ts'
+import { snapshotTime } from './snapshot-name.ts'
+
+/** The file whose presence makes a folder a snapshot. */
+export const manifestName = 'manifest.json'
+
+/** One folder of the archive, as a listing of keys shows it. */
+export interface SnapshotFolder {
+  readonly accountId: number
+  readonly snapshot: string
+  /** The second in which it was taken, from its name. */
+  readonly takenAt: Date
+  /** Whether it has a manifest: without one it is not a snapshot, but the remains of a run. */
+  readonly complete: boolean
+  /** Its files, the manifest included, by name. */
+  readonly files: ReadonlyMap<string, StoredObject>
+}
+
+/** A manifest with the SHA-256 of its bytes (hex), which the next manifest records. */
+export interface StoredManifest {
+  readonly manifest: Manifest
+  readonly manifestSha256: string
+}
+
+/** The key of a file of a snapshot. */
+export function fileKey(accountId: number, snapshot: string, name: string): string {
+  return `${accountId}/${snapshot}/${name}`
+}
+
+/** The key of an export's file: in the snapshot's own folder, or in the one it is the same as. */
+export function dataFileKey(manifest: Manifest, file: DataFile): string {
+  return fileKey(manifest.account.id, manifest.sameAs ?? manifest.snapshot, file.name)
+}
+
+/**
+ * Lists the archive's folders in the order of accounts (as text) and time, from the keys alone.
+ * `since` leaves out folders whose names say an earlier second; it needs an account.
+ */
+export async function* listFolders(
+  store: ObjectStore,
+  options: {
+    accountId?: number | undefined
+    startAfter?: string | undefined
+    signal?: AbortSignal | undefined
+  } = {},
+): AsyncGenerator<SnapshotFolder> {
+  const { accountId, startAfter, signal } = options
+  const prefix = accountId === undefined ? '' : `${accountId}/`
+  let current: (SnapshotFolder & { files: Map<string, StoredObject> }) | undefined
+  for await (const object of store.list(prefix, { startAfter, signal })) {
+    const place = parseKey(object.key)
+    if (place === undefined) continue
+    if (current?.accountId !== place.accountId || current.snapshot !== place.snapshot) {
+      if (current !== undefined) yield withCompleteness(current)
+      current = { ...place, complete: false, files: new Map() }
+    }
+    current.files.set(place.file, object)
+  }
+  if (current !== undefined) yield withCompleteness(current)
+}
+
+function withCompleteness(folder: SnapshotFolder): SnapshotFolder {
+  return { ...folder, complete: folder.files.has(manifestName) }
+}
+
+function parseKey(key: string) {
+  const [account, snapshot, file, ...rest] = key.split('/')
+  if (account === undefined || snapshot === undefined || !file || rest.length > 0) return undefined
+  if (!/^-?\d{1,15}$/.test(account)) return undefined
+  const takenAt = snapshotTime(snapshot)
+  return takenAt && { accountId: Number(account), snapshot, takenAt, file }
+}
+
+/** Reads a snapshot's manifest. Throws when it is not there, unreadable, or names another snapshot. */
+export async function readManifest(
+  store: ObjectStore,
+  accountId: number,
+  snapshot: string,
+  options: { signal?: AbortSignal | undefined } = {},
+): Promise<StoredManifest> {
+  const key = fileKey(accountId, snapshot, manifestName)
+  const bytes = await store.get(key, { ...options, maxBytes: maxManifestBytes })
+  if (bytes === undefined) {
+    throw new DashkeepError(
+      `Cannot read snapshot ${snapshot} of account ${accountId}: no manifest`,
+      {
+        hint: '`dashkeep list` shows the snapshots there are',
+      },
+    )
+  }
+  const manifest = decodeManifest(bytes, `the manifest ${key}`)
+  if (manifest.snapshot !== snapshot || manifest.account.id !== accountId) {
+    throw new DashkeepError(
+      `Cannot read the manifest ${key}: it is the manifest of snapshot ${manifest.snapshot} of account ${manifest.account.id}`,
+      { hint: 'somebody moved or copied it; put it back where it belongs' },
+    )
+  }
+  return { manifest, manifestSha256: createHash('sha256').update(bytes).digest('hex') }
+}

@@ -1,0 +1,35 @@
+import type { Transform } from 'node:stream'
+import zlib from 'node:zlib'
+
+/** How a data file is compressed; also its name's last part (`none`: no further part). */
+export type Compression = 'zstd' | 'gzip' | 'none'
+
+const extensions: Record<Compression, string> = { zstd: '.zst', gzip: '.gz', none: '' }
+
+/** The data file's name for one type of objects, such as `dashboard.json.zst`. */
+export function dataFileName(type: string, compression: Compression): string {
+  return `${type}.json${extensions[compression]}`
+}
+
+/**
+ * A stream that compresses one file into one frame: hard when the content is small, as almost all
+ * exports are, and fast when it is large. Undefined for `none`.
+ *
+ * zstd carries its checksum and is never given workers: Node's zlib loses data with `nbWorkers`.
+ */
+export function createCompressor(compression: Compression, small: boolean): Transform | undefined {
+  const { ZSTD_c_compressionLevel, ZSTD_c_checksumFlag } = zlib.constants
+  if (compression === 'zstd') {
+    const params = { [ZSTD_c_compressionLevel]: small ? 17 : 3, [ZSTD_c_checksumFlag]: 1 }
+    return zlib.createZstdCompress({ params })
+  }
+  if (compression === 'gzip') return zlib.createGzip({ level: small ? 9 : 6 })
+  return undefined
+}
+
+/** The stream that undoes `createCompressor`. Undefined for `none`. */
+export function createDecompressor(compression: Compression): Transform | undefined {
+  if (compression === 'zstd') return zlib.createZstdDecompress()
+  if (compression === 'gzip') return zlib.createGunzip()
+  return undefined
+}

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto'
+import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
+import { type Compression, createCompressor, createDecompressor } from './compression.ts'
+import { createTransformSink, type TransformSink } from './transform-sink.ts'
+
+/** Size and SHA-256 (hex) of some bytes. */
+export interface Fingerprint {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+/** A data file as a manifest describes it. */
+export interface DataFile {
+  /** Name within the snapshot's folder. */
+  readonly name: string
+  readonly compression: Compression
+  /** The bytes in the store. */
+  readonly stored: Fingerprint
+  /** The bytes as received from the service. */
+  readonly content: Fingerprint
+}
+
+/** A data file being written. Nothing shows in the store before `commit`. */
+export interface DataFileWriter extends AsyncDisposable {
+  /** Takes the next bytes of the content. The chunk must not be changed afterwards. */
+  write(chunk: Uint8Array): Promise<void>
+  /** Says that the content is complete; returns what a manifest says of the file. */
+  finish(): Promise<DataFile>
+  /** Makes the file visible in the store. Comes after `finish`. */
+  commit(): Promise<void>
+}
+
+/** Content up to this many bytes is gathered first, so that it can be compressed hard. */
+const SMALL_CONTENT_BYTES = 2 * 1024 * 1024
+
+/** Begins a data file: content goes through SHA-256 and compression to the store. */
+export async function createDataFile(
+  store: ObjectStore,
+  key: string,
+  options: {
+    compression: Compression
+    metadata: () => ObjectMetadata
+    signal?: AbortSignal | undefined
+  },
+): Promise<DataFileWriter> {
+  const { compression, metadata, signal } = options
+  const writer = await store.create(key, { metadata, signal })
+  const content = createFingerprint()
+  const stored = createFingerprint()
+  let gathered: Uint8Array[] | undefined = []
+  let sink: TransformSink | undefined
+
+  async function write(chunk: Uint8Array): Promise<void> {
+    content.update(chunk)
+    if (sink !== undefined) return sink.write(chunk)
+    gathered?.push(chunk)
+    if (content.bytes() > SMALL_CONTENT_BYTES) await compressGathered(false)
+  }
+
+  async function compressGathered(small: boolean): Promise<TransformSink> {
+    const begun = createTransformSink(createCompressor(compression, small), async (chunk) => {
+      stored.update(chunk)
+      await writer.write(chunk)
+    })
+    sink = begun
+    const chunks = gathered ?? []
+    gathered = undefined
+    for (const chunk of chunks) await begun.write(chunk)
+    return begun
+  }
+
+  async function finish(): Promise<DataFile> {
+    await (sink ?? (await compressGathered(true))).end()
+    const name = key.slice(key.lastIndexOf('/') + 1)
+    return { name, compression, stored: stored.finish(), content: content.finish() }
+  }
+
+  async function dispose(): Promise<void> {
+    sink?.destroy()
+    await writer[Symbol.asyncDispose]()
+  }
+
+  return { write, finish, commit: () => writer.commit(), [Symbol.asyncDispose]: dispose }
+}
+
+/** One way in which a stored file is not what its manifest says. */
+export interface DataFileDefect {
+  readonly problem: 'missing' | 'stored-bytes' | 'compression' | 'content'
+  /** What was found, for people. */
+  readonly detail: string
+}
+
+/**
+ * Reads a stored data file to its end and says how it differs from its description, if it does.
+ * `onContent` is given the decompressed bytes as they come, up to the described length, also when
+ * they turn out to be damaged; it must not throw. Throws only when the store cannot answer.
+ */
+export async function proveDataFile(
+  store: ObjectStore,
+  key: string,
+  file: DataFile,
+  options: {
+    signal?: AbortSignal | undefined
+    onContent?: (chunk: Uint8Array) => void
+  } = {},
+): Promise<DataFileDefect | undefined> {
+  const body = await store.open(key, { signal: options.signal })
+  if (body === undefined) return { problem: 'missing', detail: 'it is not there' }
+  const stored = createFingerprint()
+  const decoder = createDecoder(file, options.onContent)
+  for await (const chunk of body) {
+    stored.update(chunk)
+    await decoder.write(chunk)
+  }
+  const decoderDefect = await decoder.end()
+  const difference = compareFingerprints(file.stored, stored.finish())
+  if (difference !== undefined) return { problem: 'stored-bytes', detail: difference }
+  return decoderDefect
+}
+
+/** Decompresses what it is given; a failure to do so is kept until the end. */
+function createDecoder(file: DataFile, onContent?: (chunk: Uint8Array) => void) {
+  const content = createFingerprint()
+  let failure: unknown
+  const sink = createTransformSink(createDecompressor(file.compression), (chunk) => {
+    content.update(chunk)
+    if (content.bytes() > file.content.bytes) throw new Error('more content than described')
+    onContent?.(chunk)
+  })
+
+  async function attempt(step: () => Promise<void>): Promise<void> {
+    if (failure !== undefined) return
+    try {
+      await step()
+    } catch (error) {
+      failure = error
+      sink.destroy()
+    }
+  }
+
+  return {
+    write: (chunk: Uint8Array) => attempt(() => sink.write(chunk)),
+    async end(): Promise<DataFileDefect | undefined> {
+      await attempt(() => sink.end())
+      if (failure !== undefined) {
+        const reason = failure instanceof Error ? failure.message : String(failure)
+        return { problem: 'compression', detail: `it cannot be decompressed (${reason})` }
+      }
+      const difference = compareFingerprints(file.content, content.finish())
+      if (difference === undefined) return undefined
+      return { problem: 'content', detail: `once decompressed, ${difference}` }
+    },
+  }
+}
+
+function compareFingerprints(expected: Fingerprint, found: Fingerprint): string | undefined {
+  if (found.bytes !== expected.bytes) {
+    return `it has ${found.bytes} bytes instead of ${expected.bytes}`
+  }
+  if (found.sha256 !== expected.sha256) {
+    return `its SHA-256 is ${found.sha256} instead of ${expected.sha256}`
+  }
+  return undefined
+}
+
+function createFingerprint() {
+  const hash = createHash('sha256')
+  let bytes = 0
+  return {
+    update(chunk: Uint8Array): void {
+      hash.update(chunk)
+      bytes += chunk.length
+    },
+    bytes: () => bytes,
+    finish: (): Fingerprint => ({ bytes, sha256: hash.digest('hex') }),
+  }
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { DashkeepError } from '../errors.ts'
+import { snapshotNamePattern } from './snapshot-name.ts'
+
+/** The archive format this dashkeep writes, and the newest it reads. See FORMAT.md. */
+export const formatVersion = 1
+
+/** A manifest larger than this is refused unread. */
+export const maxManifestBytes = 1024 * 1024
+
+const count = z.int().nonnegative()
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+const snapshotName = z.string().regex(snapshotNamePattern)
+/** Types name files and travel in requests: plain lower-case words. */
+export const typeNamePattern = /^[a-z][a-z0-9-]{0,63}$/
+const fingerprint = z.object({ bytes: count, sha256 })
+const isoTime = z.iso.datetime()
+
+const exportSchema = z.object({
+  type: z.string().regex(typeNamePattern),
+  /** Version of the store the objects came from (specification, "Export result"). */
+  kibanaVersion: z.string(),
+  /** When the last byte of the export had arrived. */
+  exportedAt: isoTime,
+  objects: count,
+  /** SHA-256 that is equal exactly when no object changed; see FORMAT.md. */
+  contentDigest: sha256,
+  /** Harmless departures from the specification, counted by kind. */
+  remarks: z.record(z.string(), count),
+  file: z.object({
+    name: z.string().regex(/^[a-z][a-z0-9-]*\.json(\.[a-z0-9]+)*$/),
+    compression: z.enum(['zstd', 'gzip', 'none']),
+    stored: fingerprint,
+    content: fingerprint,
+  }),
+})
+
+const changeCounts = z.object({ added: count, removed: count, changed: count })
+
+const manifestSchema = z.object({
+  formatVersion: z.literal(formatVersion),
+  snapshot: snapshotName,
+  takenAt: isoTime,
+  account: z.object({ id: z.int(), name: z.string() }),
+  /** Address of the service. */
+  service: z.string(),
+  exports: z.array(exportSchema).min(1),
+  /** The snapshot whose folder holds the files, when nothing changed since. */
+  sameAs: snapshotName.optional(),
+  /** What changed against the previous snapshot, by type; absent for a first snapshot. */
+  changes: z.record(z.string(), changeCounts).optional(),
+  /** Why this snapshot should not be trusted before somebody has looked; absent for a good one. */
+  suspect: z
+    .object({
+      reasons: z.array(z.string()).min(1),
+      /** The last good snapshot, which the next one is measured against too. */
+      lastGood: snapshotName.optional(),
+    })
+    .optional(),
+  /** The snapshot before this one and the SHA-256 of its manifest: a chain that shows tampering. */
+  previous: z.object({ snapshot: snapshotName, manifestSha256: sha256 }).optional(),
+  dashkeepVersion: z.string(),
+})
+
+/** A snapshot's manifest, format 1: what the snapshot holds and how to prove it. */
+export type Manifest = z.infer<typeof manifestSchema>
+/** One export within a manifest. */
+export type ManifestExport = z.infer<typeof exportSchema>
+/** Objects added, removed and changed since the previous snapshot. */
+export type ChangeCounts = z.infer<typeof changeCounts>
+
+/** The bytes of a manifest, as stored. */
+export function encodeManifest(manifest: Manifest): Uint8Array {
+  return Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`)
+}
+
+/**
+ * Reads a manifest's bytes. `label` names it in errors. Unknown members are left out, a newer
+ * `formatVersion` and anything that does not fit the format are errors.
+ */
+export function decodeManifest(bytes: Uint8Array, label: string): Manifest {
+  const document = parseJson(bytes, label)
+  const version = (document as { formatVersion?: unknown } | null)?.formatVersion
+  if (typeof version === 'number' && version > formatVersion) {
+    throw new DashkeepError(
+      `Cannot read ${label}: it has format ${version}, this dashkeep reads up to ${formatVersion}`,
+      { hint: 'use the newer dashkeep that wrote it' },
+    )
+  }
+  const result = manifestSchema.safeParse(document)
+  if (result.success) return result.data
+  const issue = result.error.issues[0]
+  const path = issue?.path.join('.') || 'the document'
+  throw new DashkeepError(`Cannot read ${label}: ${path} is not what format 1 asks for`, {
+    hint: 'the manifest is damaged or was edited; `dashkeep verify` says what else is affected',
+    cause: result.error,
+  })
+}
+
+function parseJson(bytes: Uint8Array, label: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (cause) {
+    throw new DashkeepError(`Cannot read ${label}: it is not JSON`, {
+      hint: 'the manifest is damaged; `dashkeep verify` says what else is affected',
+      cause,
+    })
+  }
+}

@@ -1,0 +1,44 @@
+import type { ObjectStore } from '../store/object-store.ts'
+import { type DataFile, proveDataFile } from './data-file.ts'
+import type { RawHit, ScanLimits } from './export-scanner.ts'
+import type { SavedObject } from './saved-object.ts'
+import { createExportScan, type ExportContent } from './scan-export.ts'
+
+/** What reading a stored export found: its content, or what is wrong with it. */
+export type ProvenExport =
+  | { readonly content: ExportContent; readonly defect?: undefined }
+  | { readonly content?: undefined; readonly defect: string }
+
+/**
+ * Reads a stored export to its end: its bytes are proven against their description, and the
+ * document in them is read object by object. `onObject` also sees objects of a file that turns
+ * out to be damaged further on. Throws only when the store cannot answer.
+ */
+export async function proveExport(
+  store: ObjectStore,
+  key: string,
+  { type, file }: { type: string; file: DataFile },
+  options: {
+    limits?: ScanLimits | undefined
+    onObject?: (object: SavedObject, hit: RawHit) => void
+    signal?: AbortSignal | undefined
+  } = {},
+): Promise<ProvenExport> {
+  const scan = createExportScan(type, options)
+  let failure: string | undefined
+  const attempt = <T>(step: () => T): T | undefined => {
+    try {
+      return failure === undefined ? step() : undefined
+    } catch (error) {
+      failure = error instanceof Error ? error.message : String(error)
+      return undefined
+    }
+  }
+  const defect = await proveDataFile(store, key, file, {
+    signal: options.signal,
+    onContent: (chunk) => attempt(() => scan.feed(chunk)),
+  })
+  if (defect !== undefined) return { defect: `${key}: ${defect.detail}` }
+  const content = attempt(() => scan.end())
+  return content === undefined ? { defect: `${key}: ${failure}` } : { content }
+}

@@ -1,0 +1,61 @@
+import { createObjectIndex, type SortedIndex } from './content-digest.ts'
+import { createExportScanner, type RawHit, type ScanLimits } from './export-scanner.ts'
+import { type RemarkKind, type Remarks, readSavedObject, type SavedObject } from './saved-object.ts'
+
+/** What one pass over an export document finds. */
+export interface ExportContent {
+  readonly kibanaVersion: string
+  readonly objects: number
+  readonly remarks: Remarks
+  readonly index: SortedIndex
+}
+
+/** Reads an export document that arrives in chunks: its objects, what is odd, its digest. */
+export interface ExportScan {
+  /** Takes the next bytes. Throws as soon as they cannot belong to an export document. */
+  feed(chunk: Uint8Array): void
+  /** Throws when the document is not complete. */
+  end(): ExportContent
+  /** The `kibanaVersion`, once it is known. */
+  kibanaVersion(): string | undefined
+  /** Number of objects so far. */
+  objects(): number
+}
+
+/** Begins to read an export of one type. `onObject` sees each object with its hit. */
+export function createExportScan(
+  type: string,
+  options: {
+    limits?: ScanLimits | undefined
+    onObject?: (object: SavedObject, hit: RawHit) => void
+  } = {},
+): ExportScan {
+  const index = createObjectIndex()
+  const remarks: Remarks = {}
+  let objects = 0
+  const scanner = createExportScanner((hit) => {
+    const object = readSavedObject(hit, type)
+    for (const kind of object.remarks) count(remarks, kind, 1)
+    index.add(object.id, hit)
+    objects += 1
+    options.onObject?.(object, hit)
+  }, options.limits)
+
+  function end(): ExportContent {
+    const { kibanaVersion } = scanner.end()
+    const sorted = index.finish()
+    if (sorted.duplicates > 0) count(remarks, 'duplicate-id', sorted.duplicates)
+    return { kibanaVersion, objects, remarks, index: sorted }
+  }
+
+  return {
+    feed: scanner.feed,
+    end,
+    kibanaVersion: scanner.kibanaVersion,
+    objects: () => objects,
+  }
+}
+
+function count(remarks: Remarks, kind: RemarkKind, number: number): void {
+  remarks[kind] = (remarks[kind] ?? 0) + number
+}

@@ -1,0 +1,360 @@
+import pRetry, { AbortError } from 'p-retry'
+import { DashkeepError } from '../errors.ts'
+import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
+import { version } from '../version.ts'
+import { fileKey, manifestName, type StoredManifest } from './archive.ts'
+import { type ChangeFinder, compareWithPrevious, type TypeChanges } from './changes.ts'
+import { type Compression, dataFileName } from './compression.ts'
+import { createDataFile, type DataFile, type DataFileWriter, proveDataFile } from './data-file.ts'
+import type { ScanLimits } from './export-scanner.ts'
+import { findSuspicions } from './guard.ts'
+import {
+  encodeManifest,
+  formatVersion,
+  type Manifest,
+  type ManifestExport,
+  maxManifestBytes,
+} from './manifest.ts'
+import { findPrevious, type Previous } from './previous.ts'
+import { proveExport } from './prove-export.ts'
+import { createExportScan, type ExportContent, type ExportScan } from './scan-export.ts'
+import { createSnapshotName } from './snapshot-name.ts'
+import type { Account, SavedObjectSource } from './source.ts'
+
+export interface TakeOptions {
+  /** When the snapshot counts as taken; it names the snapshot. */
+  readonly takenAt: Date
+  /** Types to export, in this order, one after the other. */
+  readonly types: readonly string[]
+  /** The account the token must belong to; any when undefined. */
+  readonly expectedAccountId?: number | undefined
+  readonly compression?: Compression | undefined
+  /** Store the files also when nothing changed. */
+  readonly full?: boolean | undefined
+  /** Part of a type's objects (0 to 1) that may vanish before the snapshot is suspect. */
+  readonly maxFall?: number | undefined
+  /** Somebody has looked: take the snapshot as good however many objects have vanished. */
+  readonly acceptFall?: boolean | undefined
+  /** How often one export is begun before it counts as failed. */
+  readonly exportAttempts?: number | undefined
+  readonly scanLimits?: ScanLimits | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Tells the time at which an export ended. */
+  readonly now?: (() => Date) | undefined
+  readonly onProgress?: ((progress: TakeProgress) => void) | undefined
+}
+
+/** A step of a run, for progress bars and logs. */
+export type TakeProgress =
+  | { readonly step: 'account'; readonly account: Account }
+  | {
+      readonly step: 'receiving'
+      readonly type: string
+      readonly bytes: number
+      readonly objects: number
+    }
+  | { readonly step: 'broken-off'; readonly type: string; readonly error: Error }
+  | { readonly step: 'exported'; readonly export: ManifestExport }
+  | { readonly step: 'stored'; readonly file: DataFile }
+
+/** A snapshot that is in the archive, complete and read back. */
+export interface TakenSnapshot {
+  readonly manifest: Manifest
+  /** By type; undefined for a first snapshot and empty when nothing changed. */
+  readonly changes: readonly TypeChanges[] | undefined
+  /** What was found wrong with earlier snapshots; the new one is complete all the same. */
+  readonly warnings: readonly string[]
+}
+
+/** An export that has arrived whole and waits to be stored. */
+interface PendingExport {
+  readonly entry: ManifestExport
+  readonly content: ExportContent
+  readonly writer: DataFileWriter
+}
+
+/** One snapshot in the making: what every step below needs. */
+interface Run extends TakeOptions {
+  readonly source: SavedObjectSource
+  readonly store: ObjectStore
+  readonly account: Account
+  readonly snapshot: string
+}
+
+/**
+ * Copies every saved object of one account into a new snapshot.
+ *
+ * The manifest is written last: a snapshot exists only once its manifest does, so a run that dies
+ * halfway leaves files for `prune` to sweep, never a snapshot that lies about being complete.
+ * Nothing is stored before every type has arrived whole; when one fails the others are still
+ * tried, so that the error names all that is wrong. What was stored is read back and compared.
+ */
+export async function takeSnapshot(
+  source: SavedObjectSource,
+  store: ObjectStore,
+  options: TakeOptions,
+): Promise<TakenSnapshot> {
+  const account = await identify(source, options)
+  const { accountId } = account
+  const previous = await findPrevious(store, accountId, options.takenAt, options)
+  const snapshot = createSnapshotName(options.takenAt)
+  const run: Run = { ...options, source, store, account, snapshot }
+  await using pending = await exportAll(run)
+  const { exports } = pending
+  const unchanged = !run.full && isUnchanged(exports, previous)
+  const stored = unchanged
+    ? { changes: exports.map(({ entry }) => noChanges(entry.type)), warnings: [] }
+    : await storeAll(run, exports, previous.newest)
+  const manifest = composeManifest(run, exports, previous, stored.changes)
+  const final = unchanged ? pointBack(manifest, previous.newest) : manifest
+  await commitManifest(run, final)
+  return {
+    manifest: final,
+    changes: previous.newest && stored.changes,
+    warnings: [...previous.warnings, ...stored.warnings],
+  }
+}
+
+async function identify(source: SavedObjectSource, options: TakeOptions): Promise<Account> {
+  const account = await source.whoami({ signal: options.signal })
+  const { accountId, accountName } = account
+  const expected = options.expectedAccountId
+  if (expected !== undefined && accountId !== expected) {
+    throw new DashkeepError(
+      `Cannot back up account ${expected}: the token belongs to account ${accountId} (${accountName})`,
+      {
+        kind: 'usage',
+        hint: 'use a token of the expected account, or correct the expected account id',
+      },
+    )
+  }
+  options.onProgress?.({ step: 'account', account })
+  return account
+}
+
+/** Receives every type in turn. Disposing drops whatever has not been stored by then. */
+async function exportAll(run: Run): Promise<{ exports: PendingExport[] } & AsyncDisposable> {
+  const exports: PendingExport[] = []
+  const failures: Error[] = []
+  const dispose = async () => {
+    for (const { writer } of exports) await writer[Symbol.asyncDispose]()
+  }
+  for (const type of run.types) {
+    try {
+      exports.push(await exportWithRetries(run, type))
+    } catch (error) {
+      failures.push(error as Error)
+      if (run.signal?.aborted) break
+    }
+  }
+  if (failures.length > 0) {
+    await dispose()
+    run.signal?.throwIfAborted()
+    throw combine(run, failures)
+  }
+  return { exports, [Symbol.asyncDispose]: dispose }
+}
+
+function combine({ account, types }: Run, failures: readonly Error[]): Error {
+  const [first] = failures
+  if (failures.length === 1 && first !== undefined) return first
+  const hints = failures.map((error) => (error instanceof DashkeepError ? error.hint : undefined))
+  return new DashkeepError(
+    `Cannot back up account ${account.accountId}: ${failures.length} of ${types.length} exports failed: ${failures.map(({ message }) => message).join('; ')}`,
+    { hint: [...new Set(hints.filter((hint) => hint !== undefined))].join('; '), cause: first },
+  )
+}
+
+/**
+ * An export whose body breaks off is begun again; nothing of the first attempt is kept. A request
+ * that fails before its body has been repeated by the source already.
+ */
+async function exportWithRetries(run: Run, type: string): Promise<PendingExport> {
+  const attempt = async () => {
+    const body = await run.source.exportObjects(type, { signal: run.signal }).catch((error) => {
+      throw new AbortError(error)
+    })
+    return receiveExport(run, type, body)
+  }
+  return pRetry(attempt, {
+    retries: (run.exportAttempts ?? 3) - 1,
+    minTimeout: 500,
+    randomize: true,
+    ...(run.signal && { signal: run.signal }),
+    shouldRetry: ({ error }) => error instanceof DashkeepError && error.transient,
+    onFailedAttempt: ({ error, retriesLeft }) => {
+      if (retriesLeft > 0) run.onProgress?.({ step: 'broken-off', type, error })
+    },
+  })
+}
+
+async function receiveExport(
+  run: Run,
+  type: string,
+  body: AsyncIterable<Uint8Array>,
+): Promise<PendingExport> {
+  const { account, compression = 'zstd', signal } = run
+  const scan = createExportScan(type, { limits: run.scanLimits })
+  const metadata = () => {
+    const kibanaVersion = scan.kibanaVersion()
+    return { ...runMetadata(run), ...(kibanaVersion && { 'kibana-version': kibanaVersion }), type }
+  }
+  const key = fileKey(account.accountId, run.snapshot, dataFileName(type, compression))
+  const writer = await createDataFile(run.store, key, { compression, metadata, signal })
+  try {
+    await transfer(run, type, body, { scan, writer })
+    const content = scan.end()
+    const file = await writer.finish()
+    const exportedAt = (run.now?.() ?? new Date()).toISOString()
+    const { kibanaVersion, objects, remarks, index } = content
+    const { contentDigest } = index
+    const entry = { type, kibanaVersion, exportedAt, objects, contentDigest, remarks, file }
+    run.onProgress?.({ step: 'exported', export: entry })
+    return { entry, content, writer }
+  } catch (error) {
+    await writer[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+function runMetadata({ takenAt, account }: Run): ObjectMetadata {
+  return { 'taken-at': takenAt.toISOString(), 'account-id': String(account.accountId) }
+}
+
+async function transfer(
+  { onProgress }: Run,
+  type: string,
+  body: AsyncIterable<Uint8Array>,
+  { scan, writer }: { scan: ExportScan; writer: DataFileWriter },
+): Promise<void> {
+  let bytes = 0
+  for await (const chunk of body) {
+    // Compression runs on another thread while the chunk is scanned on this one.
+    const written = writer.write(chunk)
+    written.catch(() => {})
+    scan.feed(chunk)
+    await written
+    bytes += chunk.length
+    onProgress?.({ step: 'receiving', type, bytes, objects: scan.objects() })
+  }
+}
+
+/**
+ * Whether every type holds the very objects of the previous snapshot, whose files are all there.
+ * The documents must come from the same kibanaVersion too, since a restore depends on it.
+ */
+function isUnchanged(exports: readonly PendingExport[], previous: Previous): boolean {
+  const before = previous.newest?.manifest.exports ?? []
+  if (!previous.filesPresent || before.length !== exports.length) return false
+  return exports.every(({ entry }) =>
+    before.some(
+      (other) =>
+        other.type === entry.type &&
+        other.contentDigest === entry.contentDigest &&
+        other.kibanaVersion === entry.kibanaVersion,
+    ),
+  )
+}
+
+function noChanges(type: string): TypeChanges {
+  const counts = { added: 0, removed: 0, changed: 0 }
+  return { type, counts, added: [], removed: [], changed: [] }
+}
+
+/** Makes the files visible, one by one, and reads each back. */
+async function storeAll(
+  run: Run,
+  exports: readonly PendingExport[],
+  newest: StoredManifest | undefined,
+): Promise<{ changes: TypeChanges[]; warnings: string[] }> {
+  const changes: TypeChanges[] = []
+  const warnings: string[] = []
+  for (const pending of exports) {
+    const finder = await findChanges(run, pending, newest)
+    await pending.writer.commit()
+    await readBack(run, pending.entry, typeof finder === 'object' ? finder : undefined)
+    run.onProgress?.({ step: 'stored', file: pending.entry.file })
+    if (typeof finder === 'object') changes.push(finder.finish())
+    else if (finder === 'same') changes.push(noChanges(pending.entry.type))
+    else if (finder !== 'new') warnings.push(`the previous snapshot is damaged: ${finder}`)
+  }
+  return { changes, warnings }
+}
+
+async function findChanges(
+  { store, signal, scanLimits }: Run,
+  { entry, content }: PendingExport,
+  newest: StoredManifest | undefined,
+): Promise<ChangeFinder | string> {
+  const before = newest?.manifest.exports.find((other) => other.type === entry.type)
+  if (newest === undefined || before === undefined) return 'new'
+  if (before.contentDigest === entry.contentDigest) return 'same'
+  const previous = { manifest: newest.manifest, entry: before }
+  return compareWithPrevious(store, previous, content.index, { signal, limits: scanLimits })
+}
+
+async function readBack(run: Run, entry: ManifestExport, finder?: ChangeFinder): Promise<void> {
+  const { store, signal, scanLimits } = run
+  const key = fileKey(run.account.accountId, run.snapshot, entry.file.name)
+  const { defect } = finder
+    ? await proveExport(store, key, entry, { signal, limits: scanLimits, onObject: finder.see })
+    : { defect: (await proveDataFile(store, key, entry.file, { signal }))?.detail }
+  if (defect !== undefined) throw notStored(key, defect)
+}
+
+function composeManifest(
+  run: Run,
+  exports: readonly PendingExport[],
+  previous: Previous,
+  changes: readonly TypeChanges[],
+): Manifest {
+  const { account, snapshot, takenAt, source, maxFall } = run
+  const { newest, lastGood } = previous
+  const entries = exports.map(({ entry }) => entry)
+  const reasons = findSuspicions(entries, run.acceptFall ? undefined : lastGood, { maxFall })
+  return {
+    formatVersion,
+    snapshot,
+    takenAt: takenAt.toISOString(),
+    account: { id: account.accountId, name: account.accountName },
+    service: source.address,
+    exports: entries,
+    ...(newest && {
+      changes: Object.fromEntries(changes.map(({ type, counts }) => [type, counts])),
+    }),
+    ...(reasons.length > 0 && {
+      suspect: { reasons, ...(lastGood && { lastGood: lastGood.snapshot }) },
+    }),
+    ...(newest && {
+      previous: { snapshot: newest.manifest.snapshot, manifestSha256: newest.manifestSha256 },
+    }),
+    dashkeepVersion: version,
+  }
+}
+
+/** The manifest of an unchanged snapshot: it describes the files of an earlier one. */
+function pointBack(manifest: Manifest, newest: StoredManifest | undefined): Manifest {
+  if (newest === undefined) return manifest
+  const exports = manifest.exports.map((entry) => ({
+    ...entry,
+    file: newest.manifest.exports.find(({ type }) => type === entry.type)?.file ?? entry.file,
+  }))
+  return { ...manifest, exports, sameAs: newest.manifest.sameAs ?? newest.manifest.snapshot }
+}
+
+/** The commit: from here on the snapshot exists. */
+async function commitManifest(run: Run, manifest: Manifest): Promise<void> {
+  const { store, signal, account, snapshot } = run
+  const key = fileKey(account.accountId, snapshot, manifestName)
+  const bytes = encodeManifest(manifest)
+  await store.put(key, bytes, { metadata: runMetadata(run), signal })
+  const found = await store.get(key, { maxBytes: maxManifestBytes, signal })
+  if (found === undefined) throw notStored(key, 'it is not there')
+  if (!Buffer.from(bytes).equals(found)) throw notStored(key, 'it reads back as other bytes')
+}
+
+function notStored(key: string, state: string): DashkeepError {
+  return new DashkeepError(`Cannot trust what was stored under ${key}: ${state}`, {
+    hint: 'the store accepted the file and returned something else; check it before the next run',
+  })
+}

@@ -1,0 +1,143 @@
+import { DashkeepError } from '../errors.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import {
+  dataFileKey,
+  fileKey,
+  manifestName,
+  readManifest,
+  type SnapshotFolder,
+  type StoredManifest,
+} from './archive.ts'
+import type { ScanLimits } from './export-scanner.ts'
+import type { Manifest, ManifestExport } from './manifest.ts'
+import { proveExport } from './prove-export.ts'
+
+/** Something in the archive that is not as a manifest says. */
+export interface Defect {
+  readonly accountId: number
+  readonly snapshot: string
+  /** The key concerned. */
+  readonly key: string
+  /** What was found, for people. */
+  readonly problem: string
+}
+
+/** What verifying one snapshot found. */
+export interface VerifiedSnapshot {
+  readonly accountId: number
+  readonly snapshot: string
+  /** The manifest, unless it cannot be read. */
+  readonly manifest: Manifest | undefined
+  /** Bytes read from the store for this snapshot; files proven for an earlier one are not reread. */
+  readonly bytesRead: number
+  readonly defects: readonly Defect[]
+}
+
+/**
+ * Proves snapshots against their manifests, one after the other, in the order given.
+ *
+ * Every data file is read to its end: presence, size, both SHA-256, decompression, the document's
+ * form, number of objects and contentDigest. The folder must hold nothing else, and the manifest
+ * before it must have the SHA-256 the chain records. Files that several snapshots share are read
+ * once and their damage is reported for each. Throws only when the store cannot answer.
+ */
+export async function* verifySnapshots(
+  store: ObjectStore,
+  folders: Iterable<SnapshotFolder> | AsyncIterable<SnapshotFolder>,
+  options: { scanLimits?: ScanLimits | undefined; signal?: AbortSignal | undefined } = {},
+): AsyncGenerator<VerifiedSnapshot> {
+  const verifier = createVerifier(store, options)
+  for await (const folder of folders) {
+    if (folder.complete) yield await verifier.verify(folder)
+  }
+}
+
+function createVerifier(
+  store: ObjectStore,
+  { scanLimits, signal }: { scanLimits?: ScanLimits | undefined; signal?: AbortSignal | undefined },
+) {
+  /** By snapshot key: SHA-256 of its manifest, for the chain. */
+  const manifestDigests = new Map<string, string>()
+  /** By file key and description: what was found wrong with the file; undefined when nothing. */
+  const provenFiles = new Map<string, string | undefined>()
+
+  async function verify(folder: SnapshotFolder): Promise<VerifiedSnapshot> {
+    const { accountId, snapshot } = folder
+    const defects: Defect[] = []
+    let bytesRead = 0
+    const report = (key: string, problem: string | undefined) => {
+      if (problem !== undefined) defects.push({ accountId, snapshot, key, problem })
+    }
+    const manifestKey = fileKey(accountId, snapshot, manifestName)
+    const stored = await attempt(() => readManifest(store, accountId, snapshot, { signal }))
+    if (typeof stored === 'string') {
+      report(manifestKey, stored)
+      return { accountId, snapshot, manifest: undefined, bytesRead, defects }
+    }
+    const { manifest, manifestSha256 } = stored
+    manifestDigests.set(`${accountId}/${snapshot}`, manifestSha256)
+    bytesRead += folder.files.get(manifestName)?.size ?? 0
+    report(manifestKey, await checkChain(manifest))
+    for (const name of unexpectedFiles(folder, manifest)) {
+      report(fileKey(accountId, snapshot, name), 'no manifest describes this file')
+    }
+    for (const entry of manifest.exports) {
+      const key = dataFileKey(manifest, entry.file)
+      const { type, kibanaVersion, objects, contentDigest, file } = entry
+      const claim = { type, kibanaVersion, objects, contentDigest, file }
+      const proof = `${key} ${JSON.stringify(claim)}`
+      if (!provenFiles.has(proof)) {
+        bytesRead += entry.file.stored.bytes
+        provenFiles.set(proof, await checkExport(key, entry))
+      }
+      report(key, provenFiles.get(proof))
+    }
+    return { accountId, snapshot, manifest, bytesRead, defects }
+  }
+
+  async function checkExport(key: string, entry: ManifestExport): Promise<string | undefined> {
+    const { content, defect } = await proveExport(store, key, entry, { limits: scanLimits, signal })
+    if (content === undefined) return defect
+    if (content.objects !== entry.objects) {
+      return `it holds ${content.objects} objects instead of ${entry.objects}`
+    }
+    if (content.kibanaVersion !== entry.kibanaVersion) {
+      return `it is of kibanaVersion ${content.kibanaVersion} instead of ${entry.kibanaVersion}`
+    }
+    return content.index.contentDigest === entry.contentDigest
+      ? undefined
+      : 'its objects do not have the contentDigest of the manifest'
+  }
+
+  /** The manifest before may have been pruned; if it is there, it must be the one recorded. */
+  async function checkChain({ account, previous }: Manifest): Promise<string | undefined> {
+    if (previous === undefined) return undefined
+    const name = `${account.id}/${previous.snapshot}`
+    const found = manifestDigests.get(name) ?? (await readDigest(account.id, previous.snapshot))
+    if (found === undefined || found === previous.manifestSha256) return undefined
+    return `the manifest of the previous snapshot ${previous.snapshot} has been changed since`
+  }
+
+  async function readDigest(accountId: number, snapshot: string): Promise<string | undefined> {
+    const stored = await attempt(() => readManifest(store, accountId, snapshot, { signal }))
+    return typeof stored === 'string' ? undefined : stored.manifestSha256
+  }
+
+  return { verify }
+}
+
+/** Files beside the manifest that it does not describe. */
+function unexpectedFiles(folder: SnapshotFolder, manifest: Manifest): string[] {
+  const own = manifest.sameAs === undefined ? manifest.exports.map(({ file }) => file.name) : []
+  const expected = new Set([manifestName, ...own])
+  return [...folder.files.keys()].filter((name) => !expected.has(name))
+}
+
+async function attempt(step: () => Promise<StoredManifest>): Promise<StoredManifest | string> {
+  try {
+    return await step()
+  } catch (error) {
+    if (error instanceof DashkeepError && !error.transient) return error.message
+    throw error
+  }
+}
