@@ -1,0 +1,116 @@
+import type { z } from 'zod'
+import {
+  type Explaining,
+  hiddenRefusal,
+  notJson,
+  type Reply,
+  refusalOf,
+  regionsIn,
+  wrongShape,
+} from './refusal.ts'
+import { exportSchema } from './schema.ts'
+import type { Answer } from './transport.ts'
+
+/** Reads a whole answer, and returns it only if it is no refusal and of the expected shape. */
+export function readAs<T>(schema: z.ZodType<T>) {
+  return async (answer: Answer, explaining: Explaining): Promise<T> => {
+    await throwIfRefused(answer, explaining)
+    const { chunks } = await gather(answer, Number.POSITIVE_INFINITY)
+    return checked(replyOf(answer, chunks), schema, explaining)
+  }
+}
+
+/** Reads an answer that may be anything, nothing included, but a refusal or a web page. */
+export async function readAcknowledgement(answer: Answer, explaining: Explaining): Promise<void> {
+  await throwIfRefused(answer, explaining)
+  const { chunks } = await gather(answer, Number.POSITIVE_INFINITY)
+  const reply = replyOf(answer, chunks)
+  const refusal = hiddenRefusal(reply, explaining)
+  if (refusal) throw refusal
+  if (reply.text.trimStart().startsWith('<')) throw notJson(reply, explaining)
+}
+
+/**
+ * Gathers the start of an export, checks it, and returns the export as it was received. A body
+ * that ends within the start is checked as a whole, so that no refusal passes for an export;
+ * of a longer one only the first character is known.
+ */
+export async function readExport(
+  answer: Answer,
+  explaining: Explaining,
+): Promise<AsyncIterable<Uint8Array>> {
+  await throwIfRefused(answer, explaining)
+  const { chunks, ended } = await gather(answer, startBytes)
+  const reply = replyOf(answer, chunks)
+  if (ended) {
+    checked(reply, exportSchema, explaining)
+  } else if (!/^\s*\{/.test(reply.text)) {
+    await answer.body.return()
+    throw regionsIn(reply.text) ? refusalOf(reply, explaining) : notJson(reply, explaining)
+  }
+  return joined(chunks, answer.body)
+}
+
+const startBytes = 64 * 1024
+
+async function throwIfRefused(answer: Answer, explaining: Explaining): Promise<void> {
+  if (answer.status >= 200 && answer.status < 300) return
+  const { chunks } = await gather(answer, startBytes)
+  await answer.body.return()
+  throw refusalOf(replyOf(answer, chunks), explaining)
+}
+
+async function gather(
+  { body }: Answer,
+  wantedBytes: number,
+): Promise<{ chunks: Uint8Array[]; ended: boolean }> {
+  const chunks: Uint8Array[] = []
+  for (let bytes = 0; bytes < wantedBytes; ) {
+    const next = await body.next()
+    if (next.done) return { chunks, ended: true }
+    chunks.push(next.value)
+    bytes += next.value.byteLength
+  }
+  return { chunks, ended: false }
+}
+
+function replyOf(answer: Answer, chunks: readonly Uint8Array[]): Reply {
+  const text = Buffer.concat(chunks).toString()
+  return { status: answer.status, header: answer.header, text, json: parsed(text) }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function checked<T>(reply: Reply, schema: z.ZodType<T>, explaining: Explaining): T {
+  const refusal = hiddenRefusal(reply, explaining)
+  if (refusal) throw refusal
+  if (reply.json === undefined) throw notJson(reply, explaining)
+  const result = schema.safeParse(reply.json)
+  if (result.success) return result.data
+  if (regionsIn(reply.text)) throw refusalOf(reply, explaining)
+  throw wrongShape(reply, problemsOf(result.error), explaining)
+}
+
+function problemsOf(error: z.ZodError): string[] {
+  return error.issues.slice(0, 3).map(({ path, message }) => {
+    return path.length === 0 ? message : `${path.join('.')}: ${message}`
+  })
+}
+
+async function* joined(
+  start: readonly Uint8Array[],
+  rest: AsyncGenerator<Uint8Array, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* start
+    yield* rest
+  } finally {
+    await rest.return()
+  }
+}

@@ -1,0 +1,81 @@
+import { DashkeepError } from '../errors.ts'
+import type { NewSubAccount, SubAccountSettings } from './sub-account.ts'
+
+/** One request to the service, and what an error says about it. */
+export interface Operation {
+  readonly name: 'create' | 'list' | 'replace' | 'export' | 'whoami'
+  /** Completes "Cannot …". */
+  readonly action: string
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** The path below the base address. */
+  readonly path: string
+  /** Sent as JSON; `undefined` sends no body. */
+  readonly body?: unknown
+}
+
+/** What to try once a create has ended without a usable answer. */
+export const uncertainCreateHint =
+  'The sub account may have been created all the same: list the sub accounts before trying again.'
+
+/** Specification, section 5. The one path with a version of its own, and so without prefix. */
+export function whoamiOperation(): Operation {
+  return {
+    name: 'whoami',
+    action: 'find out whom the token belongs to',
+    method: 'GET',
+    path: '/v2/whoami',
+  }
+}
+
+/** Specification, section 4. */
+export function exportOperation(prefix: string, type: string): Operation {
+  return {
+    name: 'export',
+    action: `export the saved objects of type ${type}`,
+    method: 'POST',
+    path: `${prefix}/kibana/export`,
+    body: { type },
+  }
+}
+
+/** Specification, section 2; the slash at the end belongs to it. */
+export function listOperation(prefix: string): Operation {
+  return {
+    name: 'list',
+    action: 'list the sub accounts',
+    method: 'GET',
+    path: `${prefix}/account-management/time-based-accounts/`,
+  }
+}
+
+/** Specification, section 1. */
+export function createOperation(prefix: string, account: NewSubAccount): Operation {
+  return {
+    name: 'create',
+    action: `create the sub account ${account.accountName}`,
+    method: 'POST',
+    path: `${prefix}/account-management/time-based-accounts`,
+    body: account,
+  }
+}
+
+/** Specification, section 3. */
+export function replaceOperation(
+  prefix: string,
+  accountId: number,
+  settings: SubAccountSettings,
+): Operation {
+  if (!Number.isSafeInteger(accountId)) {
+    throw new DashkeepError('Cannot replace the settings of a sub account: its id is no integer', {
+      kind: 'usage',
+      hint: 'Take the accountId that the list of sub accounts shows.',
+    })
+  }
+  return {
+    name: 'replace',
+    action: `replace the settings of sub account ${accountId}`,
+    method: 'PUT',
+    path: `${prefix}/account-management/time-based-accounts/${accountId}`,
+    body: settings,
+  }
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import type { CreatedSubAccount, SubAccount } from './sub-account.ts'
+
+/** Current account (specification, section 5). */
+export const accountSchema = z.object({ accountId: z.int(), accountName: z.string() })
+
+/** What makes a body an export (specification, "Export result"). */
+export const exportSchema = z.object({ kibanaVersion: z.string(), hits: z.array(z.unknown()) })
+
+/** Answer to a create (specification, section 1). */
+export const createdSubAccountSchema: z.ZodType<CreatedSubAccount> = z.object({
+  accountId: z.int(),
+  accountToken: z.string().min(1),
+})
+
+/** Answer to a list (specification, section 2); members unknown here are kept. */
+export const subAccountsSchema: z.ZodType<SubAccount[]> = z.array(
+  z.looseObject({
+    accountId: z.int(),
+    accountName: z.string(),
+    email: z.string().nullish(),
+    maxDailyGB: z.number().nullable(),
+    retentionDays: z.number(),
+    searchable: z.boolean(),
+    accessible: z.boolean(),
+    docSizeSetting: z.boolean(),
+    sharingObjectsAccounts: z.array(
+      z.union([z.int(), z.looseObject({ accountId: z.int(), accountName: z.string().optional() })]),
+    ),
+    utilizationSettings: z.looseObject({
+      frequencyMinutes: z.number().nullable(),
+      utilizationEnabled: z.boolean(),
+    }),
+  }),
+)
