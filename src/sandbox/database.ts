@@ -1,0 +1,66 @@
+import { DatabaseSync } from 'node:sqlite'
+import { DashkeepError } from '../errors.ts'
+
+/** Marks a SQLite file as a sandbox's: the letters "dksb". */
+const APPLICATION_ID = 0x646b7362
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS accounts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    owner INTEGER REFERENCES accounts (id) ON DELETE CASCADE,
+    region TEXT NOT NULL,
+    kibana_version TEXT NOT NULL,
+    plan_gb REAL,
+    admin_emails TEXT NOT NULL,
+    account_token TEXT NOT NULL,
+    settings TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS tokens (
+    token TEXT PRIMARY KEY,
+    account INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS objects (
+    account INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    type TEXT NOT NULL,
+    document BLOB,
+    generated TEXT,
+    PRIMARY KEY (account, type)
+  ) STRICT;
+`
+
+/**
+ * Opens the SQLite database of a sandbox, in memory when no file is named, and makes its tables.
+ * A file that belongs to another program is left alone.
+ */
+export function openDatabase(file: string | undefined): DatabaseSync {
+  try {
+    const database = new DatabaseSync(file ?? ':memory:')
+    try {
+      prepareTables(database)
+      return database
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  } catch (error) {
+    const state = error instanceof Error ? error.message : String(error)
+    throw new DashkeepError(`Cannot open the sandbox database ${file ?? ''}: ${state}`, {
+      kind: 'usage',
+      hint: 'name a file in a folder that exists and can be written to; it is made when missing',
+      cause: error,
+    })
+  }
+}
+
+function prepareTables(database: DatabaseSync): void {
+  const owner = database.prepare('PRAGMA application_id').get()?.application_id
+  const tables = database.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count
+  if (owner !== APPLICATION_ID && tables !== 0) {
+    throw new Error('it is a SQLite file of another program')
+  }
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+  database.exec(SCHEMA)
+  // The death of this process loses nothing this way, and that is all a sandbox has to survive.
+  database.exec('PRAGMA synchronous = OFF')
+}

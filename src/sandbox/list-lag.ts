@@ -1,0 +1,28 @@
+import type { StoredAccount } from './state.ts'
+
+/** Lets writes show in a list only after some lists have been asked for. */
+export interface ListLag {
+  /** Takes note of a write; `before` is the account as it was, undefined when it is new. */
+  written(accountId: number, before: StoredAccount | undefined): void
+  /** The accounts as this list shows them. */
+  asListed(accounts: readonly StoredAccount[]): StoredAccount[]
+}
+
+export function createListLag(staleLists: number): ListLag {
+  const stale = new Map<number, { before: StoredAccount | undefined; left: number }>()
+  return {
+    written(accountId, before) {
+      const known = stale.get(accountId)
+      if (staleLists === 0) return
+      stale.set(accountId, { before: known ? known.before : before, left: staleLists })
+    },
+    asListed: (accounts) =>
+      accounts.flatMap((account) => {
+        const entry = stale.get(account.accountId)
+        if (entry === undefined) return [account]
+        entry.left -= 1
+        if (entry.left === 0) stale.delete(account.accountId)
+        return entry.before === undefined ? [] : [entry.before]
+      }),
+  }
+}

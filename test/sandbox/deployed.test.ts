@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import {
+  call,
+  exportType,
+  listed,
+  mainId,
+  otherSubId,
+  startShop,
+  subAccountsPath,
+  subId,
+} from './calls.ts'
+
+const body = { accountName: 'Sub', retentionDays: 5, maxDailyGB: 8 }
+
+describe('the deployed form', () => {
+  it('puts /v1 before every path but whoami', async () => {
+    await using sandbox = await startShop({ form: 'deployed' })
+    expect(sandbox.pathPrefix).toBe('/v1')
+    expect((await call(sandbox, 'GET', '/v2/whoami')).status).toBe(200)
+    expect(
+      (await call(sandbox, 'POST', '/v1/kibana/export', { body: { type: 'search' } })).ok,
+    ).toBe(true)
+    expect(
+      (await call(sandbox, 'POST', '/kibana/export', { body: { type: 'search' } })).status,
+    ).toBe(404)
+  })
+
+  it('answers a refused token with status 200', async () => {
+    await using sandbox = await startShop({ form: 'deployed' })
+    const response = await exportType(sandbox, 'search', { token: 'nobody' })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({ code: 403, message: 'Insufficient privileges' })
+  })
+
+  it('answers a replace with 204 and no body', async () => {
+    await using sandbox = await startShop({ form: 'deployed' })
+    const response = await call(sandbox, 'PUT', `${subAccountsPath(sandbox)}/${subId}`, { body })
+    expect(response.status).toBe(204)
+    expect(await response.text()).toBe('')
+  })
+
+  it('lists the main account and further members too', async () => {
+    await using sandbox = await startShop({ form: 'deployed' })
+    const accounts = await listed(sandbox)
+    expect(accounts.map(({ accountId }) => accountId)).toEqual([mainId, subId, otherSubId])
+    expect(accounts[0]).toMatchObject({ isOwner: true })
+    expect(accounts[1]).toMatchObject({
+      isOwner: false,
+      isFlexible: false,
+      reservedDailyGB: null,
+      softLimitGB: null,
+    })
+  })
+
+  it('reads and removes a sub account by its id', async () => {
+    await using sandbox = await startShop({ form: 'deployed' })
+    const address = `${subAccountsPath(sandbox)}/${subId}`
+    expect(await (await call(sandbox, 'GET', address)).json()).toMatchObject({ accountId: subId })
+    expect((await call(sandbox, 'DELETE', address)).status).toBe(204)
+    expect((await call(sandbox, 'GET', address)).status).toBe(404)
+  })
+})
+
+describe('single switches', () => {
+  it('shows accounts that share objects by name', async () => {
+    await using sandbox = await startShop({ sharingAsObjects: true })
+    const sharing = { ...body, sharingObjectsAccounts: [otherSubId] }
+    await call(sandbox, 'PUT', `${subAccountsPath(sandbox)}/${subId}`, { body: sharing })
+    expect((await listed(sandbox))[0]).toMatchObject({
+      sharingObjectsAccounts: [{ accountId: otherSubId, accountName: 'Other' }],
+    })
+  })
+
+  it('resets further writable members that a replace leaves out', async () => {
+    await using sandbox = await startShop({ extraMembers: true })
+    const path = `${subAccountsPath(sandbox)}/${subId}`
+    await call(sandbox, 'PUT', path, { body: { ...body, isFlexible: true, softLimitGB: 1.5 } })
+    expect((await listed(sandbox))[0]).toMatchObject({ isFlexible: true, softLimitGB: 1.5 })
+    await call(sandbox, 'PUT', path, { body })
+    expect((await listed(sandbox))[0]).toMatchObject({ isFlexible: false, softLimitGB: null })
+  })
+
+  it('takes booleans as text and parts of a GB', async () => {
+    await using sandbox = await startShop({ lenientBodies: true })
+    const lenient = { ...body, maxDailyGB: 0.5, searchable: 'true', accessible: 'false' }
+    const path = `${subAccountsPath(sandbox)}/${subId}`
+    expect((await call(sandbox, 'PUT', path, { body: lenient })).status).toBe(200)
+    expect((await listed(sandbox))[0]).toMatchObject({
+      maxDailyGB: 0.5,
+      searchable: true,
+      accessible: false,
+    })
+  })
+
+  it('shows a write only after as many lists as asked for', async () => {
+    await using sandbox = await startShop({ staleLists: 2 })
+    const path = `${subAccountsPath(sandbox)}/${subId}`
+    await call(sandbox, 'PUT', path, { body: { ...body, maxDailyGB: 1 } })
+    const shown: unknown[] = []
+    for (let list = 0; list < 3; list += 1) shown.push((await listed(sandbox))[0]?.maxDailyGB)
+    expect(shown).toEqual([8, 8, 1])
+  })
+
+  it('shows a new account only after as many lists as asked for', async () => {
+    await using sandbox = await startShop({ staleLists: 1 })
+    const creation = { email: 'admin@shop.example', ...body, maxDailyGB: 0 }
+    await call(sandbox, 'POST', subAccountsPath(sandbox), { body: creation })
+    expect(await listed(sandbox)).toHaveLength(2)
+    expect(await listed(sandbox)).toHaveLength(3)
+  })
+})
