@@ -1,11 +1,17 @@
-import { randomBytes } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 
 /** `20261120T163100Z-4f2a1c`: UTC second and six random hex digits, so that names sort by time. */
 export const snapshotNamePattern = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/
 
-/** Names a snapshot taken at this moment; two calls in the same second give two names. */
-export function createSnapshotName(takenAt: Date): string {
-  return `${timePrefix(takenAt)}-${randomBytes(3).toString('hex')}`
+/**
+ * Names a snapshot taken at this moment; two calls in the same second give two names. The name
+ * sorts behind `previous` also when that was taken in the same second.
+ */
+export function createSnapshotName(takenAt: Date, previous?: string): string {
+  const prefix = timePrefix(takenAt)
+  const taken = previous?.startsWith(prefix) ? Number.parseInt(previous.slice(-6), 16) : -1
+  const suffix = randomInt(Math.min(taken + 1, 0xffffff), 0x1000000)
+  return `${prefix}-${suffix.toString(16).padStart(6, '0')}`
 }
 
 /** The part of a name that stands for time, for use as a lower bound in a listing. */

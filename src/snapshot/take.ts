@@ -97,7 +97,7 @@ export async function takeSnapshot(
   const account = await identify(source, options)
   const { accountId } = account
   const previous = await findPrevious(store, accountId, options.takenAt, options)
-  const snapshot = createSnapshotName(options.takenAt)
+  const snapshot = createSnapshotName(options.takenAt, previous.newest?.manifest.snapshot)
   const run: Run = { ...options, source, store, account, snapshot }
   await using pending = await exportAll(run)
   const { exports } = pending

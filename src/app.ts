@@ -1,0 +1,140 @@
+import pMap from 'p-map'
+import { type AccountConfig, type Config, type Environment, readSecret } from './config.ts'
+import { DashkeepError } from './errors.ts'
+import type { Logger } from './log.ts'
+import { createServiceClient, type ServiceClient } from './service/client.ts'
+import { type TakenSnapshot, type TakeProgress, takeSnapshot } from './snapshot/take.ts'
+import type { ObjectStore } from './store/object-store.ts'
+import { openStore } from './store/open-store.ts'
+
+/** Opens the store of the archive that the configuration names. */
+export async function openArchive({ store }: Config): Promise<ObjectStore> {
+  if (store === undefined) throw new Error('loadConfig was not asked for a store')
+  return openStore(store.url, {
+    endpoint: store.endpoint,
+    region: store.region,
+    forcePathStyle: store.pathStyle,
+    tagging: store.tags,
+  })
+}
+
+/** Connects to an account's service with its token, read anew. */
+export async function connectAccount(
+  account: AccountConfig,
+  config: Config,
+  { env, log }: { env: Environment; log: Logger },
+): Promise<ServiceClient> {
+  const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, attempts, maxExportBytes } =
+    config.limits
+  return createServiceClient({
+    baseUrl: account.baseUrl,
+    pathPrefix: account.pathPrefix,
+    token: await readSecret(account.token, env),
+    limits: { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, attempts, maxExportBytes },
+    onRetry: ({ action, attempt, delayMs, error }) =>
+      log.warn(
+        { account: account.name, action, attempt, delayMs, reason: error.message },
+        'retrying',
+      ),
+  })
+}
+
+/** How the backup of one configured account ended. */
+export type AccountBackup =
+  | { readonly account: AccountConfig; readonly taken: TakenSnapshot; readonly error?: undefined }
+  | { readonly account: AccountConfig; readonly taken?: undefined; readonly error: Error }
+
+export interface BackupOptions {
+  readonly env: Environment
+  readonly log: Logger
+  readonly full?: boolean | undefined
+  readonly acceptFall?: boolean | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: (account: AccountConfig, progress: TakeProgress) => void
+  /** Called once for each account, as soon as it is done. */
+  readonly onDone?: (backup: AccountBackup) => void
+}
+
+/**
+ * Backs up every configured account, a few at once; one that fails does not hurt the others.
+ * Returns how each ended, in the order of the configuration. Throws only when interrupted.
+ */
+export async function backupAccounts(
+  config: Config,
+  store: ObjectStore,
+  options: BackupOptions,
+): Promise<AccountBackup[]> {
+  const backups = await pMap(
+    config.accounts,
+    async (account) => {
+      const backup = await backupAccount(account, config, store, options)
+      options.onDone?.(backup)
+      return backup
+    },
+    { concurrency: config.limits.accounts },
+  )
+  options.signal?.throwIfAborted()
+  return backups
+}
+
+async function backupAccount(
+  account: AccountConfig,
+  config: Config,
+  store: ObjectStore,
+  options: BackupOptions,
+): Promise<AccountBackup> {
+  const log = options.log.child({ account: account.name })
+  try {
+    options.signal?.throwIfAborted()
+    await using source = await connectAccount(account, config, options)
+    const taken = await takeSnapshot(source, store, {
+      takenAt: new Date(),
+      types: config.types,
+      expectedAccountId: account.accountId,
+      compression: config.compression,
+      maxFall: config.guard.maxFall,
+      exportAttempts: config.limits.attempts,
+      scanLimits: { maxHitBytes: config.limits.maxHitBytes, maxDepth: 1000 },
+      full: options.full,
+      acceptFall: options.acceptFall,
+      signal: options.signal,
+      onProgress: (progress) => {
+        logProgress(log, progress)
+        options.onProgress?.(account, progress)
+      },
+    })
+    logTaken(log, taken)
+    return { account, taken }
+  } catch (error) {
+    logFailure(log, error as Error)
+    return { account, error: error as Error }
+  }
+}
+
+function logProgress(log: Logger, progress: TakeProgress): void {
+  if (progress.step === 'exported') {
+    const { type, objects, file, remarks } = progress.export
+    log.debug({ type, objects, bytes: file.content.bytes, remarks }, 'exported')
+  } else if (progress.step === 'stored') {
+    log.debug(
+      { file: progress.file.name, bytes: progress.file.stored.bytes },
+      'stored and read back',
+    )
+  } else if (progress.step === 'broken-off') {
+    log.warn({ type: progress.type, reason: progress.error.message }, 'beginning the export again')
+  }
+}
+
+function logTaken(log: Logger, { manifest, warnings }: TakenSnapshot): void {
+  const { snapshot, sameAs, changes, suspect } = manifest
+  const objects = manifest.exports.reduce((sum, entry) => sum + entry.objects, 0)
+  for (const warning of warnings) log.warn({ snapshot }, warning)
+  if (suspect) log.warn({ snapshot, objects, reasons: suspect.reasons }, 'snapshot is suspect')
+  else log.info({ snapshot, objects, sameAs, changes }, 'snapshot taken')
+}
+
+function logFailure(log: Logger, error: Error): void {
+  const hint = error instanceof DashkeepError ? error.hint : undefined
+  log.error({ reason: error.message, hint }, 'backup failed')
+  if (!(error instanceof DashkeepError)) log.debug({ stack: error.stack }, 'unexpected error')
+}

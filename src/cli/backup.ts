@@ -1,0 +1,201 @@
+import { type AccountBackup, backupAccounts, openArchive } from '../app.ts'
+import { DashkeepError } from '../errors.ts'
+import type { ChangedObject, TypeChanges } from '../snapshot/changes.ts'
+import type { TakenSnapshot, TakeProgress } from '../snapshot/take.ts'
+import { createContext, selectAccounts } from './context.ts'
+import { exitCodeOf, exitCodes } from './exit-codes.ts'
+import type { CommonOptions } from './program.ts'
+import {
+  createStatusLine,
+  formatBytes,
+  formatTable,
+  plural,
+  type StatusLine,
+  type Terminal,
+} from './terminal.ts'
+
+interface BackupVerbOptions extends CommonOptions {
+  readonly account?: readonly string[]
+  readonly type?: readonly string[]
+  readonly full?: boolean
+  readonly acceptFall?: boolean
+}
+
+/** Objects named for each kind of change on a terminal; `--json` names up to 1,000. */
+const MAX_SHOWN = 10
+
+/** `dashkeep backup`: a snapshot of every account, a table or JSON of how each ended. */
+export async function backup(terminal: Terminal, options: BackupVerbOptions): Promise<number> {
+  const context = await createContext(terminal, options, ['accounts', 'store'])
+  const config = selectAccounts(context.config, options.account)
+  const store = await openArchive(config)
+  const status = createStatusLine(terminal)
+  const progress = createProgress(status, config.accounts.length)
+  try {
+    const backups = await backupAccounts(config, store, {
+      env: terminal.env,
+      log: context.log,
+      full: options.full,
+      acceptFall: options.acceptFall,
+      signal: terminal.signal,
+      onProgress: (account, step) => progress.step(account.name, step),
+      onDone: () => progress.done(),
+    })
+    status.clear()
+    if (terminal.json) terminal.printJson({ accounts: backups.map(toJson) })
+    else printBackups(terminal, backups, store.url)
+    return exitCodeFor(backups)
+  } finally {
+    status.clear()
+    await store.close()
+  }
+}
+
+/**
+ * All failed: the code of what failed them. Some failed, a snapshot is suspect, or something
+ * earlier in the archive is damaged: partly done.
+ */
+function exitCodeFor(backups: readonly AccountBackup[]): number {
+  const errors = backups.flatMap(({ error }) => error ?? [])
+  if (errors.length === backups.length) {
+    const codes = new Set(errors.map(exitCodeOf))
+    return codes.size === 1 ? ([...codes][0] ?? exitCodes.failed) : exitCodes.failed
+  }
+  const doubtful = backups.some(
+    ({ taken }) => taken && (taken.manifest.suspect || taken.warnings.length > 0),
+  )
+  return errors.length > 0 || doubtful ? exitCodes.partly : exitCodes.done
+}
+
+/** Stable members for programs; documented in the README. */
+function toJson({ account, taken, error }: AccountBackup): object {
+  if (error !== undefined) {
+    const hint = error instanceof DashkeepError ? error.hint : undefined
+    return {
+      name: account.name,
+      accountId: account.accountId,
+      result: 'failed',
+      error: error.message,
+      hint,
+    }
+  }
+  const { manifest, changes, warnings } = taken
+  return {
+    name: account.name,
+    accountId: manifest.account.id,
+    result: resultOf(taken),
+    snapshot: manifest.snapshot,
+    sameAs: manifest.sameAs,
+    exports: manifest.exports,
+    suspect: manifest.suspect?.reasons,
+    changes: changes?.map(({ type, added, removed, changed }) => ({
+      type,
+      added,
+      removed,
+      changed,
+    })),
+    warnings,
+  }
+}
+
+function resultOf({ manifest, changes }: TakenSnapshot): string {
+  if (manifest.suspect !== undefined) return 'suspect'
+  if (manifest.sameAs !== undefined) return 'unchanged'
+  return changes === undefined ? 'first' : 'changed'
+}
+
+function printBackups(terminal: Terminal, backups: readonly AccountBackup[], url: string): void {
+  const { colors } = terminal
+  const rows = backups.map(({ account, taken, error }) => {
+    if (error !== undefined) return [account.name, colors.red('failed'), '', '', '', '']
+    const { manifest } = taken
+    const result = resultOf(taken)
+    const stored = manifest.sameAs ? 0 : sum(manifest.exports.map(({ file }) => file.stored.bytes))
+    return [
+      account.name,
+      result === 'suspect' ? colors.yellow(result) : colors.green(result),
+      manifest.snapshot,
+      String(sum(manifest.exports.map(({ objects }) => objects))),
+      formatBytes(stored),
+      summarize(taken.changes),
+    ]
+  })
+  const header = ['ACCOUNT', 'RESULT', 'SNAPSHOT', 'OBJECTS', 'STORED', 'CHANGES']
+  terminal.print(formatTable(header, rows, { colors, right: [3, 4] }))
+  for (const backup of backups) printDetails(terminal, backup)
+  const kept = backups.filter(({ taken }) => taken !== undefined).length
+  terminal.print()
+  terminal.print(`${kept} of ${plural(backups.length, 'account')} in ${url}`)
+}
+
+function printDetails(terminal: Terminal, { account, taken, error }: AccountBackup): void {
+  const { colors } = terminal
+  if (error !== undefined) {
+    terminal.print()
+    terminal.print(`${colors.red('failed')} ${account.name}: ${error.message}`)
+    if (error instanceof DashkeepError && error.hint) terminal.print(`  hint: ${error.hint}`)
+    return
+  }
+  const { suspect } = taken.manifest
+  if (suspect !== undefined) {
+    terminal.print()
+    terminal.print(`${colors.yellow('suspect')} ${account.name}: ${suspect.reasons.join('; ')}`)
+    terminal.print('  hint: look at the account; if it is right, run again with --accept-fall')
+  }
+  for (const warning of taken.warnings) terminal.print(`${colors.yellow('warning')} ${warning}`)
+  for (const change of taken.changes ?? []) printChanges(terminal, change)
+}
+
+function printChanges(terminal: Terminal, change: TypeChanges): void {
+  const { colors } = terminal
+  const kinds: [string, readonly ChangedObject[], number][] = [
+    [colors.green('+'), change.added, change.counts.added],
+    [colors.red('-'), change.removed, change.counts.removed],
+    [colors.yellow('~'), change.changed, change.counts.changed],
+  ]
+  for (const [sign, objects, count] of kinds) {
+    for (const { id, title } of objects.slice(0, MAX_SHOWN)) {
+      terminal.print(
+        `  ${sign} ${printable(id)}${title === undefined ? '' : `  ${colors.dim(printable(title))}`}`,
+      )
+    }
+    const hidden = count - Math.min(objects.length, MAX_SHOWN)
+    if (hidden > 0) terminal.print(`  ${sign} … and ${hidden} more of ${change.type}`)
+  }
+}
+
+/** Titles and ids come from the account: nothing in them may steer the terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, '\u{fffd}')
+}
+
+function summarize(changes: readonly TypeChanges[] | undefined): string {
+  if (changes === undefined) return 'first snapshot'
+  const total = (kind: 'added' | 'removed' | 'changed') =>
+    sum(changes.map(({ counts }) => counts[kind]))
+  const parts = (['added', 'removed', 'changed'] as const)
+    .map((kind) => [total(kind), kind] as const)
+    .filter(([number]) => number > 0)
+  return parts.length === 0 ? 'none' : parts.map(([number, kind]) => `${number} ${kind}`).join(', ')
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+function createProgress(status: StatusLine, accounts: number) {
+  let finished = 0
+  return {
+    step(name: string, progress: TakeProgress): void {
+      if (progress.step !== 'receiving') return
+      const { type, objects, bytes } = progress
+      const place = accounts === 1 ? '' : `${finished}/${accounts} accounts · `
+      status.show(
+        `${place}${name} · ${type} · ${plural(objects, 'object')} · ${formatBytes(bytes)}`,
+      )
+    },
+    done(): void {
+      finished += 1
+    },
+  }
+}

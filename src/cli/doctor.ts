@@ -1,0 +1,127 @@
+import { connectAccount, openArchive } from '../app.ts'
+import { type AccountConfig, defaultTypes } from '../config.ts'
+import { DashkeepError } from '../errors.ts'
+import { probeStore } from '../snapshot/probe-store.ts'
+import { type Context, createContext } from './context.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { CommonOptions } from './program.ts'
+import type { Terminal } from './terminal.ts'
+
+/** One thing that was looked at. */
+interface Finding {
+  readonly check: string
+  readonly result: 'ok' | 'warning' | 'failed'
+  readonly detail: string
+  readonly hint?: string | undefined
+}
+
+/** A clock this far off names snapshots wrongly enough to confuse people. */
+const MAX_SKEW_MS = 5 * 60_000
+
+/** `dashkeep doctor`: a line for each finding; exit 1 when one of them would fail a backup. */
+export async function doctor(terminal: Terminal, options: CommonOptions): Promise<number> {
+  const context = await createContext(terminal, { logLevel: 'silent', ...options }, [
+    'accounts',
+    'store',
+  ])
+  const findings: Finding[] = []
+  for await (const finding of examine(context, terminal)) {
+    findings.push(finding)
+    if (!terminal.json) printFinding(terminal, finding)
+  }
+  terminal.signal.throwIfAborted()
+  if (terminal.json) terminal.printJson({ findings })
+  const failed = findings.some(({ result }) => result === 'failed')
+  return failed ? exitCodes.failed : exitCodes.done
+}
+
+async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Finding> {
+  const { config } = context
+  const schedule = config.schedule && `, ${config.schedule.cron} (${config.schedule.timeZone})`
+  const what = `${config.accounts.length} account(s), ${config.types.join(', ')}`
+  yield { check: 'configuration', result: 'ok', detail: `${what}${schedule ?? ''}` }
+  for (const type of defaultTypes) {
+    if (!config.types.includes(type)) {
+      yield {
+        check: 'types',
+        result: 'warning',
+        detail: `objects of type ${type} are not backed up`,
+      }
+    }
+  }
+  for (const account of config.accounts) yield* examineAccount(account, context, terminal)
+  yield* examineStore(context, terminal)
+}
+
+async function* examineAccount(
+  account: AccountConfig,
+  { config, log }: Context,
+  { env, signal }: Terminal,
+): AsyncGenerator<Finding> {
+  const check = `account ${account.name}`
+  if (isReadable(account.baseUrl)) {
+    const detail = `${account.baseUrl} is not encrypted: the token can be read on the way`
+    yield { check, result: 'warning', detail, hint: 'use https://' }
+  }
+  try {
+    await using service = await connectAccount(account, config, { env, log })
+    const { accountId, accountName } = await service.whoami({ signal })
+    const owner = `the token belongs to account ${accountId} (${accountName})`
+    if (account.accountId !== undefined && account.accountId !== accountId) {
+      const hint = 'use a token of the expected account, or correct the expected account id'
+      yield { check, result: 'failed', detail: `${owner}, expected is ${account.accountId}`, hint }
+    } else {
+      yield { check, result: 'ok', detail: `${owner}; the region is right` }
+    }
+    if (account.accountId === undefined) {
+      const detail = 'no expected account id: a token of any account would be taken'
+      yield { check, result: 'warning', detail, hint: `set accountId to ${accountId}` }
+    }
+    yield clockFinding(account, service.clockSkewMs)
+  } catch (error) {
+    yield failure(check, error as Error)
+  }
+}
+
+/** Whether a token sent there travels in the clear, beyond this machine. */
+function isReadable(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl)
+  return protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
+}
+
+function clockFinding(account: AccountConfig, skewMs: number | undefined): Finding {
+  const check = `clock (${account.name})`
+  if (skewMs === undefined) {
+    return { check, result: 'warning', detail: 'the service does not tell its time' }
+  }
+  const seconds = Math.round(Math.abs(skewMs) / 1000)
+  const detail = `${seconds} s from the service's clock`
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return { check, result: 'ok', detail }
+  const hint = "set this machine's clock: snapshots are named by it"
+  return { check, result: 'failed', detail: `this machine's clock is ${detail}`, hint }
+}
+
+async function* examineStore({ config }: Context, { signal }: Terminal): AsyncGenerator<Finding> {
+  const store = await openArchive(config)
+  try {
+    for await (const { right, error } of probeStore(store, { signal })) {
+      const check = `store ${right}`
+      if (error === undefined) yield { check, result: 'ok', detail: store.url }
+      else yield failure(check, error)
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+function failure(check: string, error: Error): Finding {
+  const hint = error instanceof DashkeepError ? error.hint : undefined
+  return { check, result: 'failed', detail: error.message, hint }
+}
+
+function printFinding(terminal: Terminal, { check, result, detail, hint }: Finding): void {
+  const { colors } = terminal
+  const paint = { ok: colors.green, warning: colors.yellow, failed: colors.red }[result]
+  terminal.print(`${paint(result.padEnd(8))}${check}: ${detail}`)
+  if (hint !== undefined) terminal.print(`${' '.repeat(8)}hint: ${hint}`)
+}

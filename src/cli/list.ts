@@ -1,0 +1,74 @@
+import { openArchive } from '../app.ts'
+import { listFolders, type SnapshotFolder } from '../snapshot/archive.ts'
+import { createContext, parseAccountId } from './context.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { CommonOptions } from './program.ts'
+import {
+  formatAge,
+  formatBytes,
+  formatTable,
+  formatTime,
+  plural,
+  type Terminal,
+} from './terminal.ts'
+
+/** `dashkeep list`: the snapshots, oldest first; with `--json` one per line, as they are found. */
+export async function list(
+  terminal: Terminal,
+  options: CommonOptions & { account?: string },
+): Promise<number> {
+  const accountId = parseAccountId(options.account)
+  const { config } = await createContext(terminal, options, ['store'])
+  const store = await openArchive(config)
+  try {
+    const rows: string[][] = []
+    const now = new Date()
+    for await (const folder of listFolders(store, { accountId, signal: terminal.signal })) {
+      if (!folder.complete) continue
+      if (terminal.json) terminal.printJson(toJson(folder))
+      else rows.push(toRow(folder, now))
+    }
+    if (!terminal.json) printRows(terminal, rows, store.url)
+    return exitCodes.done
+  } finally {
+    await store.close()
+  }
+}
+
+/** Stable members for programs; documented in the README. */
+function toJson({ accountId, snapshot, takenAt, files }: SnapshotFolder): object {
+  return {
+    accountId,
+    snapshot,
+    takenAt: takenAt.toISOString(),
+    files: files.size,
+    bytes: bytesOf(files),
+  }
+}
+
+function toRow({ accountId, snapshot, takenAt, files }: SnapshotFolder, now: Date): string[] {
+  return [
+    String(accountId),
+    snapshot,
+    formatTime(takenAt),
+    formatAge(takenAt, now),
+    // A manifest alone says that nothing had changed.
+    files.size === 1 ? 'unchanged' : plural(files.size, 'file'),
+    formatBytes(bytesOf(files)),
+  ]
+}
+
+function bytesOf(files: SnapshotFolder['files']): number {
+  return [...files.values()].reduce((sum, { size }) => sum + size, 0)
+}
+
+function printRows(terminal: Terminal, rows: string[][], url: string): void {
+  if (rows.length === 0) {
+    terminal.print(`No snapshots in ${url}`)
+    return
+  }
+  const header = ['ACCOUNT', 'SNAPSHOT', 'TAKEN (UTC)', 'AGE', 'HOLDS', 'SIZE']
+  terminal.print(formatTable(header, rows, { colors: terminal.colors, right: [0, 5] }))
+  terminal.print()
+  terminal.print(`${plural(rows.length, 'snapshot')} in ${url}`)
+}

@@ -1,0 +1,185 @@
+import { Command } from 'commander'
+import { version } from '../version.ts'
+import { createTerminal, type Outside, type Terminal } from './terminal.ts'
+
+/**
+ * A verb: does its work, writes its results, returns the exit code. Verbs are imported when they
+ * are asked for, so that `--help` costs next to nothing.
+ */
+export type Verb<Options> = (terminal: Terminal, options: Options) => Promise<number>
+
+/** Options of every verb that reads the configuration. */
+export interface CommonOptions {
+  readonly config?: string
+  readonly store?: string
+  readonly logLevel?: string
+  readonly json?: boolean
+}
+
+const examples = `
+Examples:
+  dashkeep demo                                  try it all on this machine, without an account
+  dashkeep doctor                                check configuration, token and store
+  dashkeep backup --store file:///var/backups    one backup, token from the environment
+  dashkeep list                                  what is in the archive
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 partly done or suspect,
+4 stale, 5 verification failed, 130 interrupted (143 on SIGTERM).`
+
+/** Declares every verb. `finish` is given the exit code of the one that ran. */
+export function createProgram(outside: Outside, finish: (exitCode: number) => void): Command {
+  const program = new Command('dashkeep')
+    .description('Keeps the saved objects of hosted Kibana accounts safe, and proves it.')
+    .version(version, '-V, --version')
+    .helpCommand(false)
+    .showHelpAfterError('(add --help for what can be said)')
+    .addHelpText('after', examples)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => outside.stdout.write(text),
+      writeErr: (text) => outside.stderr.write(text),
+    })
+
+  /** Makes the action of a command: import the verb, run it, hand on its exit code. */
+  const run =
+    <Options extends object>(
+      load: () => Promise<Verb<Options>>,
+      read: (args: string[]) => object = () => ({}),
+    ) =>
+    async (...given: unknown[]) => {
+      const command = given.at(-1) as Command
+      const options = { ...command.optsWithGlobals(), ...read(command.processedArgs) } as Options
+      const terminal = createTerminal(outside, { json: command.optsWithGlobals().json === true })
+      const verb = await load()
+      finish(await verb(terminal, options))
+    }
+
+  declareArchiveVerbs(program, run)
+  declareServiceVerbs(program, run)
+  declareTrialVerbs(program, run)
+  return program
+}
+
+type Run = <Options extends object>(
+  load: () => Promise<Verb<Options>>,
+  read?: (args: string[]) => object,
+) => (...given: unknown[]) => Promise<void>
+
+function declareArchiveVerbs(program: Command, run: Run): void {
+  common(program.command('backup'))
+    .summary('take a snapshot of every configured account')
+    .description(
+      'Takes a snapshot of every configured account: asks whom the token belongs to, exports each\ntype in turn, stores what arrived and reads it back. The manifest is written last.',
+    )
+    .option('-a, --account <name...>', 'only these accounts of the configuration')
+    .option('-t, --type <type...>', 'only these types (default: the configured ones)')
+    .option('--full', 'store the files also when nothing changed')
+    .option('--accept-fall', 'take the snapshot as good however many objects have vanished')
+    .action(run(async () => (await import('./backup.ts')).backup))
+  common(program.command('list'))
+    .summary('list the snapshots in the archive')
+    .description('Lists the snapshots in the archive, oldest first, from the keys alone.')
+    .option('-a, --account <id>', 'only this account, by its id')
+    .action(run(async () => (await import('./list.ts')).list))
+  common(program.command('show'))
+    .summary('show what a snapshot holds')
+    .description(
+      'Shows what a snapshot holds, from its manifest. Without a name: the newest snapshot.',
+    )
+    .argument('[snapshot]', 'name of a snapshot, such as 20261120T163100Z-4f2a1c, or latest')
+    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .action(
+      run(
+        async () => (await import('./show.ts')).show,
+        ([snapshot]) => ({ snapshot }),
+      ),
+    )
+  common(program.command('verify'))
+    .summary('prove that what is stored is whole')
+    .description(
+      'Reads everything that is stored and proves it: presence, sizes, SHA-256 before and after\ncompression, documents, counts, digests, and the chain of manifests. Exit code 5 on a defect.',
+    )
+    .argument('[snapshot...]', 'names of snapshots, or latest (default: every snapshot)')
+    .option('-a, --account <id>', 'only this account, by its id')
+    .action(
+      run(
+        async () => (await import('./verify.ts')).verify,
+        ([snapshots]) => ({ snapshots }),
+      ),
+    )
+}
+
+function declareServiceVerbs(program: Command, run: Run): void {
+  common(program.command('whoami'))
+    .summary('say whom each token belongs to')
+    .description('Asks the service whom the token of each configured account belongs to.')
+    .option('-a, --account <name...>', 'only these accounts of the configuration')
+    .action(run(async () => (await import('./whoami.ts')).whoami))
+  common(program.command('doctor'))
+    .summary('check configuration, tokens, store and clock')
+    .description(
+      'Checks everything a backup needs and says each finding in a line: configuration, tokens and\ntheir owners, regions, the right to write, read, list and delete in the store, and the clock.',
+    )
+    .action(run(async () => (await import('./doctor.ts')).doctor))
+  const config = program
+    .command('config')
+    .summary('check or print the configuration, or its schema')
+    .description('Looks at the configuration.')
+  common(config.command('check'))
+    .description('Reads the configuration and names every problem in it.')
+    .action(run(async () => (await import('./config.ts')).check))
+  common(config.command('print'))
+    .description('Prints the configuration with every default filled in. It holds no secret.')
+    .action(run(async () => (await import('./config.ts')).print))
+  config
+    .command('schema')
+    .description('Prints the JSON schema of the configuration file.')
+    .action(run(async () => (await import('./config.ts')).schema))
+}
+
+function declareTrialVerbs(program: Command, run: Run): void {
+  program
+    .command('sandbox')
+    .summary('run the remote service on this machine, for trying and for tests')
+    .description(
+      'Runs the whole remote service on this machine, until interrupted. Without objects it serves\na small sample account. The account, its token and an example command are printed.',
+    )
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('-p, --port <port>', 'port to listen on (default: a free one)', toNumber)
+    .option('--objects <folder...>', 'an account for each folder of export documents')
+    .option('--generate <size>', 'an account with about this much in each type, such as 64MB')
+    .option('--seed <number>', 'what is generated or shuffled depends on this alone', toNumber)
+    .option('--hit-bytes <size>', 'least size of a generated object')
+    .option('--shuffle', 'another order and score of the hits with each export')
+    .option('--gzip', 'compress exports for clients that accept it')
+    .option('--form <form>', 'specified, or deployed: as services in the field answer', 'specified')
+    .option('--path-prefix <path>', 'stands before the unversioned paths, such as /v1')
+    .option('--region <region>', 'region of this server')
+    .option('--database <file>', 'SQLite file that keeps the state (default: in memory)')
+    .option(
+      '--fault <fault...>',
+      "a fault to begin with, such as 'export:dashboard status=503 times=2'",
+    )
+    .option('--json', 'print address and tokens as JSON')
+    .action(run(async () => (await import('./sandbox.ts')).sandbox))
+  program
+    .command('demo')
+    .summary('see a backup, a change, a second backup and a check, on this machine')
+    .description(
+      'Runs the main job on this machine: a sandbox with sample objects, a backup into a folder, a\nchange, a second backup, then list and verify. The folder stays, to be looked at.',
+    )
+    .option('--folder <folder>', 'where the archive goes (default: a new temporary folder)')
+    .action(run(async () => (await import('./demo.ts')).demo))
+}
+
+function common(command: Command): Command {
+  return command
+    .option('-c, --config <file>', 'configuration file (default: DASHKEEP_CONFIG)')
+    .option('-s, --store <url>', 's3://bucket/prefix or file:///folder (default: DASHKEEP_STORE)')
+    .option('--log-level <level>', 'debug, info, warn, error or silent')
+    .option('--json', 'print one machine-readable document')
+}
+
+function toNumber(text: string): number {
+  return Number(text)
+}

@@ -1,0 +1,78 @@
+import { openArchive } from '../app.ts'
+import { DashkeepError } from '../errors.ts'
+import { dataFileKey, readManifest, type SnapshotFolder } from '../snapshot/archive.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
+import { createContext, parseAccountId } from './context.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { CommonOptions } from './program.ts'
+import { selectSnapshots } from './select-snapshots.ts'
+import { formatBytes, formatTable, formatTime, type Terminal } from './terminal.ts'
+
+/** `dashkeep show`: one snapshot's manifest, as a table or as it is. */
+export async function show(
+  terminal: Terminal,
+  options: CommonOptions & { snapshot?: string; account?: string },
+): Promise<number> {
+  const accountId = parseAccountId(options.account)
+  const { config } = await createContext(terminal, options, ['store'])
+  const store = await openArchive(config)
+  try {
+    const { signal } = terminal
+    const names = [options.snapshot ?? 'latest']
+    const folder = onlyOne(await selectSnapshots(store, names, { accountId, signal }))
+    const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, { signal })
+    if (terminal.json) terminal.printJson(manifest)
+    else printManifest(terminal, manifest)
+    return exitCodes.done
+  } finally {
+    await store.close()
+  }
+}
+
+function onlyOne(folders: readonly SnapshotFolder[]): SnapshotFolder {
+  const [first] = folders
+  if (first !== undefined && folders.length === 1) return first
+  const ids = folders.map(({ accountId }) => accountId).join(', ')
+  throw new DashkeepError('Cannot show a snapshot: the archive holds several accounts', {
+    kind: 'usage',
+    hint: `choose one with --account: ${ids}`,
+  })
+}
+
+function printManifest(terminal: Terminal, manifest: Manifest): void {
+  const { colors } = terminal
+  const { account, sameAs, suspect, previous } = manifest
+  const facts: [string, string | undefined][] = [
+    ['Snapshot', colors.bold(manifest.snapshot)],
+    ['Taken', `${formatTime(new Date(manifest.takenAt))} UTC`],
+    ['Account', `${account.id} (${account.name})`],
+    ['Service', manifest.service],
+    ['Same as', sameAs && `${sameAs}, which holds the files`],
+    ['Suspect', suspect && colors.yellow(suspect.reasons.join('; '))],
+    ['Previous', previous?.snapshot],
+    ['Made by', `dashkeep ${manifest.dashkeepVersion}, format ${manifest.formatVersion}`],
+  ]
+  for (const [name, value] of facts) if (value) terminal.print(`${name.padEnd(10)}${value}`)
+  terminal.print()
+  terminal.print(exportTable(terminal, manifest))
+}
+
+function exportTable({ colors }: Terminal, manifest: Manifest): string {
+  const rows = manifest.exports.map(({ type, objects, kibanaVersion, file, remarks }) => {
+    const change = manifest.changes?.[type]
+    return [
+      type,
+      String(objects),
+      kibanaVersion,
+      formatBytes(file.content.bytes),
+      formatBytes(file.stored.bytes),
+      change ? `+${change.added} -${change.removed} ~${change.changed}` : '',
+      Object.entries(remarks)
+        .map(([kind, number]) => `${number} ${kind}`)
+        .join(', '),
+      dataFileKey(manifest, file),
+    ]
+  })
+  const header = ['TYPE', 'OBJECTS', 'KIBANA', 'SIZE', 'STORED', 'CHANGES', 'REMARKS', 'FILE']
+  return formatTable(header, rows, { colors, right: [1, 3, 4] })
+}

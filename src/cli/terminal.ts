@@ -1,0 +1,124 @@
+import type { Writable } from 'node:stream'
+import Table from 'cli-table3'
+import { createColors } from 'picocolors'
+import type { Environment } from '../config.ts'
+
+/** What the outside world hands to a verb. */
+export interface Outside {
+  readonly env: Environment
+  readonly stdout: Writable & { isTTY?: boolean; columns?: number }
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number }
+  readonly signal: AbortSignal
+}
+
+/** Colours that are none outside a terminal, with `NO_COLOR`, and in a dumb terminal. */
+export type Colors = ReturnType<typeof createColors>
+
+/** Where a verb's results go: a person or a program. */
+export interface Terminal extends Outside {
+  /** Whether the results are to be one JSON document (or one per line). */
+  readonly json: boolean
+  readonly colors: Colors
+  /** Whether a person watches standard error, so that progress may be drawn. */
+  readonly watched: boolean
+  /** Writes a line of results. */
+  print(line?: string): void
+  /** Writes a result as one line of JSON. */
+  printJson(value: unknown): void
+}
+
+export function createTerminal(outside: Outside, { json }: { json: boolean }): Terminal {
+  const { env, stdout, stderr } = outside
+  const plain = Boolean(env.NO_COLOR) || env.TERM === 'dumb'
+  return {
+    ...outside,
+    json,
+    colors: createColors(stdout.isTTY === true && !plain),
+    watched: stderr.isTTY === true && env.TERM !== 'dumb' && !json,
+    print: (line = '') => void stdout.write(`${line}\n`),
+    printJson: (value) => void stdout.write(`${JSON.stringify(value)}\n`),
+  }
+}
+
+/** Lays out rows below a header, without borders; columns in `right` are aligned to the right. */
+export function formatTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  { colors, right = [] }: { colors: Colors; right?: readonly number[] },
+): string {
+  const none = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left']
+  const more = ['bottom-right', 'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid']
+  const table = new Table({
+    head: header.map((word) => colors.bold(word)),
+    colAligns: header.map((_, column) => (right.includes(column) ? 'right' : 'left')),
+    chars: { ...Object.fromEntries([...none, ...more].map((part) => [part, ''])), middle: '  ' },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
+  })
+  table.push(...rows.map((row) => [...row]))
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+}
+
+/** A line at the bottom of a watched terminal that says what is going on. */
+export interface StatusLine {
+  show(text: string): void
+  clear(): void
+}
+
+/** Draws at most ten times a second; draws nothing where nobody watches. */
+export function createStatusLine({ watched, stderr }: Terminal): StatusLine {
+  let drawn = false
+  let drawnAt = 0
+  const clear = () => {
+    if (drawn) stderr.write('\r\x1b[K')
+    drawn = false
+  }
+  return {
+    show(text) {
+      const now = performance.now()
+      if (!watched || now - drawnAt < 100) return
+      drawnAt = now
+      drawn = true
+      stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns ?? 80) - 1)}`)
+    },
+    clear,
+  }
+}
+
+/** `1.2 MB`: bytes for people, in powers of 1,000. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1)
+  const value = bytes / 1000 ** power
+  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`
+}
+
+/** `2026-11-20 16:31:00`: a moment for people, in UTC. */
+export function formatTime(time: Date): string {
+  return time.toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** `3 days ago`, roughly. */
+export function formatAge(time: Date, now: Date): string {
+  const seconds = Math.round((now.getTime() - time.getTime()) / 1000)
+  if (seconds < 0) return 'in the future'
+  const steps: [number, string][] = [
+    [86_400, 'day'],
+    [3600, 'hour'],
+    [60, 'minute'],
+    [1, 'second'],
+  ]
+  for (const [length, unit] of steps) {
+    const value = Math.floor(seconds / length)
+    if (value >= 1) return `${value} ${unit}${value === 1 ? '' : 's'} ago`
+  }
+  return 'just now'
+}
+
+/** `1 object`, `2 objects`. */
+export function plural(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,69 @@
+import { connectAccount } from '../app.ts'
+import type { AccountConfig } from '../config.ts'
+import { DashkeepError } from '../errors.ts'
+import { type Context, createContext, selectAccounts } from './context.ts'
+import { exitCodeOf, exitCodes } from './exit-codes.ts'
+import type { CommonOptions } from './program.ts'
+import { formatTable, type Terminal } from './terminal.ts'
+
+interface Identity {
+  readonly name: string
+  readonly accountId?: number
+  readonly accountName?: string
+  readonly error?: Error
+}
+
+/** `dashkeep whoami`: the owner of each configured token. */
+export async function whoami(
+  terminal: Terminal,
+  options: CommonOptions & { account?: readonly string[] },
+): Promise<number> {
+  const context = await createContext(terminal, options, ['accounts'])
+  const { accounts } = selectAccounts(context.config, options.account)
+  const identities: Identity[] = []
+  for (const account of accounts) identities.push(await identify(account, context, terminal))
+  if (terminal.json) terminal.printJson({ accounts: identities.map(toJson) })
+  else printIdentities(terminal, identities)
+  const errors = identities.flatMap(({ error }) => error ?? [])
+  if (errors.length === 0) return exitCodes.done
+  return errors.length < identities.length ? exitCodes.partly : exitCodeOf(errors[0])
+}
+
+async function identify(
+  account: AccountConfig,
+  { config, log }: Context,
+  { env, signal }: Terminal,
+): Promise<Identity> {
+  const { name } = account
+  try {
+    await using service = await connectAccount(account, config, { env, log })
+    const owner = await service.whoami({ signal })
+    if (account.accountId === undefined || account.accountId === owner.accountId) {
+      return { name, ...owner }
+    }
+    const message = `Cannot use the token of ${name}: it belongs to account ${owner.accountId} (${owner.accountName}) instead of ${account.accountId}`
+    return { name, error: new DashkeepError(message, { kind: 'usage' }) }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { name, error: error as Error }
+  }
+}
+
+function toJson({ name, accountId, accountName, error }: Identity): object {
+  return { name, accountId, accountName, error: error?.message }
+}
+
+function printIdentities(terminal: Terminal, identities: readonly Identity[]): void {
+  const { colors } = terminal
+  const rows = identities
+    .filter(({ error }) => error === undefined)
+    .map(({ name, accountId, accountName = '' }) => [name, String(accountId), accountName])
+  if (rows.length > 0) {
+    terminal.print(formatTable(['ACCOUNT', 'ID', 'NAME'], rows, { colors, right: [1] }))
+  }
+  for (const { error } of identities) {
+    if (error === undefined) continue
+    terminal.print(`${colors.red('failed')} ${error.message}`)
+    if (error instanceof DashkeepError && error.hint) terminal.print(`  hint: ${error.hint}`)
+  }
+}

@@ -1,0 +1,436 @@
+import { readFile } from 'node:fs/promises'
+import { validate as isCron } from 'node-cron'
+import { parse as parseYaml, YAMLParseError } from 'yaml'
+import { z } from 'zod'
+import { DashkeepError } from './errors.ts'
+
+/** Where a secret comes from. The secret itself never stands in a configuration. */
+export type SecretSource = { readonly env: string } | { readonly file: string }
+
+/** One account to back up. */
+export interface AccountConfig {
+  /** What people call it; unique within the configuration. */
+  readonly name: string
+  /** Regional base address of the service (specification, "Authentication"). */
+  readonly baseUrl: string
+  /** Stands before the unversioned paths, such as `/v1`; empty as specified. */
+  readonly pathPrefix: string
+  /** The account the token must belong to; a token of any other is refused. */
+  readonly accountId: number | undefined
+  readonly token: SecretSource
+}
+
+/** Everything dashkeep is told, with defaults filled in and no secret in it. */
+export interface Config {
+  readonly accounts: readonly AccountConfig[]
+  readonly store: StoreConfig | undefined
+  readonly types: readonly string[]
+  readonly compression: 'zstd' | 'gzip' | 'none'
+  readonly guard: { readonly maxFall: number }
+  readonly schedule: { readonly cron: string; readonly timeZone: string } | undefined
+  readonly limits: Limits
+  readonly logLevel: LogLevel | undefined
+}
+
+/** Where the archive is. */
+export interface StoreConfig {
+  /** `s3://bucket/prefix` or `file:///folder`. */
+  readonly url: string
+  readonly endpoint?: string | undefined
+  readonly region?: string | undefined
+  readonly pathStyle?: boolean | undefined
+  /** Whether files also carry their metadata as object tags. */
+  readonly tags?: boolean | undefined
+}
+
+/** Bounds of a run; times in milliseconds, sizes in bytes. */
+export interface Limits {
+  /** Accounts backed up at once. */
+  readonly accounts: number
+  readonly connectTimeoutMs: number
+  /** Longest wait for an answer to begin. */
+  readonly headersTimeoutMs: number
+  /** Longest pause within an answer. */
+  readonly bodyTimeoutMs: number
+  /** How often a request, or an export whose body broke off, is begun in all. */
+  readonly attempts: number
+  /** Largest export accepted, decoded. */
+  readonly maxExportBytes: number
+  /** Largest hit accepted; a hit is the one thing held whole. */
+  readonly maxHitBytes: number
+}
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+const name = z.string().regex(/^[\w][\w .-]{0,99}$/, 'expected letters, digits, space and . _ -')
+const url = z.url({ protocol: /^https?$/, error: 'expected an http:// or https:// address' })
+const pathPrefix = z
+  .string()
+  .regex(/^((\/[\w.~-]+)+)?$/, 'expected a path such as /v1, without a slash at its end')
+const type = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'expected a type such as dashboard')
+const storeUrl = z
+  .string()
+  .regex(/^(s3:\/\/[^/]|file:\/\/\/.)/, 'expected s3://bucket/prefix or file:///folder')
+const positive = z.int().positive()
+const secretSource = z.union(
+  [
+    z.strictObject({ env: z.string().regex(/^[A-Za-z_]\w*$/) }),
+    z.strictObject({ file: z.string().min(1) }),
+  ],
+  { error: 'expected env: NAME_OF_VARIABLE or file: /path, never the token itself' },
+)
+
+const fileSchema = z
+  .strictObject({
+    service: z
+      .strictObject({
+        baseUrl: url.optional().describe('Base address of accounts that name none'),
+        pathPrefix: pathPrefix.optional().describe('Path prefix of accounts that name none'),
+      })
+      .optional()
+      .describe('What the accounts have in common'),
+    accounts: z
+      .array(
+        z.strictObject({
+          name: name.describe('What people call the account'),
+          baseUrl: url.optional().describe('Regional base address of the service'),
+          pathPrefix: pathPrefix
+            .optional()
+            .describe('Stands before the unversioned paths, such as /v1'),
+          accountId: z.int().optional().describe('The account the token must belong to'),
+          token: secretSource.describe('Where the API token comes from'),
+        }),
+      )
+      .min(1)
+      .optional()
+      .describe('The accounts to back up'),
+    store: z
+      .strictObject({
+        url: storeUrl.optional().describe('s3://bucket/prefix or file:///folder'),
+        endpoint: url.optional().describe('Address of an S3 server other than AWS'),
+        region: z.string().min(1).optional(),
+        pathStyle: z
+          .boolean()
+          .optional()
+          .describe('Bucket in the path; the default with an endpoint'),
+        tags: z.boolean().optional().describe('Also set metadata as object tags'),
+      })
+      .optional()
+      .describe('Where the archive is'),
+    types: z.array(type).min(1).optional().describe('Types to export, in this order'),
+    compression: z.enum(['zstd', 'gzip', 'none']).optional(),
+    guard: z
+      .strictObject({
+        maxFall: z
+          .number()
+          .min(0)
+          .max(1)
+          .optional()
+          .describe('Part of the objects of a type that may vanish before a snapshot is suspect'),
+      })
+      .optional(),
+    schedule: z
+      .strictObject({
+        cron: z
+          .string()
+          .refine(isCron, 'expected a cron expression such as 15 3 * * *')
+          .describe('When to back up'),
+        timeZone: z
+          .string()
+          .refine(isTimeZone, 'expected a time zone such as Europe/Berlin')
+          .optional()
+          .describe('Zone of the cron expression; UTC by default'),
+      })
+      .optional(),
+    limits: z
+      .strictObject({
+        accounts: positive.describe('Accounts backed up at once'),
+        connectTimeoutMs: positive,
+        headersTimeoutMs: positive.describe('Longest wait for an answer to begin'),
+        bodyTimeoutMs: positive.describe('Longest pause within an answer'),
+        attempts: positive.describe('How often a request is sent in all'),
+        maxExportBytes: positive.describe('Largest export accepted, decoded'),
+        maxHitBytes: positive.describe('Largest hit accepted'),
+      })
+      .partial()
+      .optional(),
+    logLevel: z.enum(logLevels).optional(),
+  })
+  .describe('Configuration of dashkeep')
+
+type FileConfig = z.infer<typeof fileSchema>
+
+const defaultLimits: Limits = {
+  accounts: 4,
+  connectTimeoutMs: 10_000,
+  headersTimeoutMs: 120_000,
+  bodyTimeoutMs: 60_000,
+  attempts: 4,
+  maxExportBytes: 4 * 1024 ** 3,
+  maxHitBytes: 16 * 1024 ** 2,
+}
+
+/** Types exported unless others are configured (specification, section 4). */
+export const defaultTypes = ['search', 'visualization', 'dashboard'] as const
+
+/** The environment, as `process.env` gives it. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What the command line says of the configuration; it goes over everything else. */
+export interface ConfigFlags {
+  readonly config?: string | undefined
+  readonly store?: string | undefined
+  readonly type?: readonly string[] | undefined
+  readonly logLevel?: string | undefined
+}
+
+/** What a verb cannot do without. */
+export type ConfigNeed = 'accounts' | 'store'
+
+/**
+ * Reads the configuration: flags over environment over file. Throws one `usage` error that names
+ * every problem with its path or variable.
+ */
+export async function loadConfig(
+  env: Environment,
+  flags: ConfigFlags = {},
+  needs: readonly ConfigNeed[] = [],
+): Promise<Config> {
+  const problems: string[] = []
+  const variables = await readVariables(env, problems)
+  const path = flags.config ?? variables.CONFIG
+  const file = path === undefined ? {} : await readConfigFile(path, problems)
+  const layered = layer(file, fromEnvironment(variables, env, problems), fromFlags(flags))
+  const checked = fileSchema.safeParse(layered)
+  if (!checked.success) problems.push(...checked.error.issues.flatMap(describeIssue))
+  const accounts = checked.data ? resolveAccounts(checked.data, problems) : []
+  if (checked.data) problems.push(...missing(checked.data, needs, path !== undefined))
+  if (problems.length > 0 || !checked.data) throw unusable(path, problems)
+  return complete(checked.data, accounts)
+}
+
+/** The JSON schema of the configuration file. */
+export function configSchema(): object {
+  return z.toJSONSchema(fileSchema, { target: 'draft-2020-12', unrepresentable: 'any' })
+}
+
+/** Reads a secret anew, so that a rotated one is picked up. Throws a `usage` error without it. */
+export async function readSecret(source: SecretSource, env: Environment): Promise<string> {
+  const hint = 'set it, or point the configuration at where the token is'
+  if ('env' in source) {
+    const value = env[source.env]?.trim()
+    if (value) return value
+    throw new DashkeepError(`Cannot read the token: the variable ${source.env} is not set`, {
+      kind: 'usage',
+      hint,
+    })
+  }
+  const value = await readText(source.file).catch((cause) => {
+    throw new DashkeepError(`Cannot read the token: ${fileState(source.file, cause)}`, {
+      kind: 'usage',
+      hint,
+      cause,
+    })
+  })
+  if (value) return value
+  throw new DashkeepError(`Cannot read the token: ${source.file} is empty`, { kind: 'usage', hint })
+}
+
+const variableNames = [
+  'BASE_URL',
+  'API_TOKEN',
+  'ACCOUNT_ID',
+  'PATH_PREFIX',
+  'STORE',
+  'SCHEDULE',
+  'TIME_ZONE',
+  'TYPES',
+  'LOG_LEVEL',
+  'CONFIG',
+] as const
+
+type Variables = Partial<Record<(typeof variableNames)[number], string>>
+
+/** Reads `DASHKEEP_<NAME>` or the file that `DASHKEEP_<NAME>_FILE` names. */
+async function readVariables(env: Environment, problems: string[]): Promise<Variables> {
+  const variables: Variables = {}
+  for (const short of variableNames) {
+    const long = `DASHKEEP_${short}`
+    const path = env[`${long}_FILE`]
+    if (env[long] && path) problems.push(`${long} and ${long}_FILE are both set: unset one`)
+    if (env[long]) variables[short] = env[long]
+    else if (path) {
+      await readText(path).then(
+        (text) => {
+          variables[short] = text
+        },
+        (error) => problems.push(`${long}_FILE: ${fileState(path, error)}`),
+      )
+    }
+  }
+  return variables
+}
+
+async function readConfigFile(path: string, problems: string[]): Promise<object> {
+  try {
+    const document: unknown = parseYaml(await readFile(path, 'utf8'))
+    if (document !== null && typeof document === 'object') return document
+    problems.push(`${path}: expected members such as accounts and store`)
+  } catch (error) {
+    const state = error instanceof YAMLParseError ? `${path}: ${firstLine(error)}` : undefined
+    problems.push(state ?? fileState(path, error))
+  }
+  return {}
+}
+
+/** The variables in the form of the file. Only the token's source is kept, never the token. */
+function fromEnvironment(variables: Variables, env: Environment, problems: string[]): object {
+  const { BASE_URL, PATH_PREFIX, API_TOKEN, ACCOUNT_ID, STORE, SCHEDULE, TIME_ZONE, TYPES } =
+    variables
+  const accountId = ACCOUNT_ID === undefined ? undefined : Number(ACCOUNT_ID)
+  if (accountId !== undefined && !Number.isSafeInteger(accountId)) {
+    problems.push('DASHKEEP_ACCOUNT_ID: expected an integer')
+  }
+  const tokenFile = env.DASHKEEP_API_TOKEN_FILE
+  const token = tokenFile ? { file: tokenFile } : { env: 'DASHKEEP_API_TOKEN' }
+  const account = API_TOKEN === undefined ? undefined : { name: 'default', accountId, token }
+  return {
+    service: { baseUrl: BASE_URL, pathPrefix: PATH_PREFIX },
+    ...(account && { accounts: [account] }),
+    store: {
+      url: STORE,
+      endpoint: env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined,
+      region: env.AWS_REGION || undefined,
+    },
+    schedule: SCHEDULE && { cron: SCHEDULE, timeZone: TIME_ZONE },
+    types: TYPES?.split(',').map((word) => word.trim()),
+    logLevel: variables.LOG_LEVEL,
+  }
+}
+
+function fromFlags(flags: ConfigFlags): object {
+  return { store: { url: flags.store }, types: flags.type, logLevel: flags.logLevel }
+}
+
+/** Puts later layers over earlier ones, section by section; a file's accounts stay its own. */
+function layer(file: object, ...over: object[]): object {
+  const result: Record<string, unknown> = { ...file }
+  for (const one of over) {
+    for (const [key, value] of Object.entries(one)) {
+      if (value === undefined || (key === 'accounts' && result.accounts !== undefined)) continue
+      if (typeof value !== 'object' || Array.isArray(value)) result[key] = value
+      else result[key] = mergeSection(result[key], value)
+      if (result[key] === undefined) delete result[key]
+    }
+  }
+  return result
+}
+
+function mergeSection(below: unknown, above: object): unknown {
+  const given = Object.entries(above).filter(([, value]) => value !== undefined)
+  if (given.length === 0) return below
+  return { ...(typeof below === 'object' ? below : {}), ...Object.fromEntries(given) }
+}
+
+function resolveAccounts(file: FileConfig, problems: string[]): AccountConfig[] {
+  const names = new Set<string>()
+  return (file.accounts ?? []).map((account, place) => {
+    if (names.has(account.name))
+      problems.push(`accounts.${place}.name: ${account.name} comes twice`)
+    names.add(account.name)
+    const baseUrl = account.baseUrl ?? file.service?.baseUrl ?? ''
+    if (!baseUrl) {
+      problems.push(
+        `accounts.${place}.baseUrl: missing, and neither service.baseUrl nor DASHKEEP_BASE_URL is set`,
+      )
+    }
+    return {
+      name: account.name,
+      baseUrl,
+      pathPrefix: account.pathPrefix ?? file.service?.pathPrefix ?? '',
+      accountId: account.accountId,
+      token: account.token,
+    }
+  })
+}
+
+function missing(file: FileConfig, needs: readonly ConfigNeed[], hasFile: boolean): string[] {
+  const problems: string[] = []
+  if (needs.includes('accounts') && file.accounts === undefined) {
+    problems.push(
+      hasFile
+        ? 'accounts: missing'
+        : 'DASHKEEP_API_TOKEN: not set, and no configuration file names accounts',
+    )
+    if (!hasFile && !file.service?.baseUrl) problems.push('DASHKEEP_BASE_URL: not set')
+  }
+  if (needs.includes('store') && file.store?.url === undefined) {
+    problems.push(hasFile ? 'store.url: missing' : 'DASHKEEP_STORE: not set (or give --store)')
+  }
+  return problems
+}
+
+function complete(file: FileConfig, accounts: AccountConfig[]): Config {
+  const { store } = file
+  return {
+    accounts,
+    store: store?.url === undefined ? undefined : { ...store, url: store.url },
+    types: file.types ?? defaultTypes,
+    compression: file.compression ?? 'zstd',
+    guard: { maxFall: file.guard?.maxFall ?? 0.5 },
+    schedule: file.schedule && {
+      cron: file.schedule.cron,
+      timeZone: file.schedule.timeZone ?? 'UTC',
+    },
+    limits: { ...defaultLimits, ...withoutUndefined(file.limits ?? {}) },
+    logLevel: file.logLevel,
+  }
+}
+
+function withoutUndefined(limits: object): Partial<Limits> {
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string[] {
+  const path = issue.path.join('.')
+  if (issue.code === 'unrecognized_keys') {
+    const place = path === '' ? '' : `${path}.`
+    return issue.keys.map((key) => `${place}${key}: unknown key`)
+  }
+  return [`${path || 'the document'}: ${issue.message.replace(/^Invalid input: /, '')}`]
+}
+
+function unusable(path: string | undefined, problems: readonly string[]): DashkeepError {
+  const list = problems.map((problem) => `\n  - ${problem}`).join('')
+  const from = path === undefined ? '' : ` ${path}`
+  return new DashkeepError(`Cannot use the configuration${from}:${list}`, {
+    kind: 'usage',
+    hint: '`dashkeep config schema` prints what a file may hold; the README lists the variables',
+  })
+}
+
+function isTimeZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  return (await readFile(path, 'utf8')).trim()
+}
+
+function fileState(path: string, error: unknown): string {
+  const { code } = error as { code?: string }
+  if (code === 'ENOENT') return `${path} is not there`
+  if (code === 'EACCES') return `${path} may not be read by this user`
+  if (code === 'EISDIR') return `${path} is a folder`
+  return `${path} cannot be read (${code ?? 'unknown reason'})`
+}
+
+function firstLine(error: Error): string {
+  return error.message.split('\n')[0]?.replace(/:$/, '') ?? ''
+}

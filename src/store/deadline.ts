@@ -1,0 +1,33 @@
+/** A signal that aborts with a `TimeoutError` when nothing happens for a while. */
+export interface Deadline extends Disposable {
+  /** Aborts with the reason of the signal it was made from, or with a `TimeoutError`. */
+  readonly signal: AbortSignal
+  /** Lets the time begin anew. */
+  restart(): void
+  /** Stops the time until `restart`, while the wait is not the other side's. */
+  pause(): void
+}
+
+/** Starts a deadline that also passes on an abort of `signal`. Dispose it to forget both. */
+export function startDeadline(timeoutMs: number, signal: AbortSignal | undefined): Deadline {
+  const controller = new AbortController()
+  const expire = () => controller.abort(new DOMException('The time is up', 'TimeoutError'))
+  const passOn = () => controller.abort(signal?.reason)
+  let timer = setTimeout(expire, timeoutMs)
+  if (signal?.aborted) passOn()
+  signal?.addEventListener('abort', passOn, { once: true })
+  return {
+    signal: controller.signal,
+    restart() {
+      clearTimeout(timer)
+      timer = setTimeout(expire, timeoutMs)
+    },
+    pause() {
+      clearTimeout(timer)
+    },
+    [Symbol.dispose]() {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', passOn)
+    },
+  }
+}

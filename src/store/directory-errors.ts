@@ -1,0 +1,80 @@
+import type { ErrorKind } from '../errors.ts'
+import { StoreError } from './errors.ts'
+
+interface Explanation {
+  readonly state: string
+  readonly hint: string
+  readonly kind?: ErrorKind
+}
+
+const lacksPermission: Explanation = {
+  state: 'permission denied',
+  hint: 'Give the user that runs dashkeep read and write access to the folder and what is in it',
+  kind: 'usage',
+}
+
+const blockedByFile: Explanation = {
+  state: 'a file is where a folder is needed',
+  hint: 'Choose another folder for the store, or move the file away',
+  kind: 'usage',
+}
+
+const full: Explanation = {
+  state: 'no space is left',
+  hint: 'Free space on the file system or raise the quota; what was stored before is untouched',
+}
+
+const explanations: Readonly<Record<string, Explanation>> = {
+  EACCES: lacksPermission,
+  EPERM: lacksPermission,
+  EROFS: {
+    state: 'the file system is read-only',
+    hint: 'Mount it writable, or choose another folder for the store',
+    kind: 'usage',
+  },
+  ENOTDIR: blockedByFile,
+  EEXIST: blockedByFile,
+  EISDIR: {
+    state: 'a folder is where the object belongs',
+    hint: 'Keep only what dashkeep writes below the folder of the store',
+    kind: 'usage',
+  },
+  ENOSPC: full,
+  EDQUOT: full,
+  EFBIG: { state: 'the file system does not take files that large', hint: full.hint },
+  ENAMETOOLONG: {
+    state: 'the file system does not take names that long',
+    hint: 'Choose a folder with a shorter path',
+    kind: 'usage',
+  },
+  EXDEV: {
+    state: 'part of the folder is on another file system',
+    hint: 'Keep the whole store on one file system: objects are moved into place in one step',
+    kind: 'usage',
+  },
+  EMFILE: {
+    state: 'too many files are open',
+    hint: 'Raise the limit of open files (ulimit -n)',
+  },
+}
+
+/** Turns what the file system reported into words; anything else is passed on as it is. */
+export function explainFileError(error: unknown, action: string, path: string): unknown {
+  const code = fileErrorCode(error)
+  if (code === undefined) return error
+  const { state, hint, kind } = explanations[code] ?? {
+    state: `the file system answered ${code}`,
+    hint: 'Look at the health of the disk and of the mount',
+  }
+  return new StoreError(`Cannot ${action} ${path}: ${state}`, {
+    kind: kind ?? 'failed',
+    hint,
+    cause: error,
+  })
+}
+
+/** The system's code, such as `ENOENT`, when the error comes from a system call. */
+export function fileErrorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}

@@ -1,0 +1,36 @@
+import { StoreError } from './errors.ts'
+
+/** The longest key, counted in UTF-8 bytes: what S3 allows. */
+const maxKeyBytes = 1024
+
+/** Throws when the key is not a relative path that every store can keep and list again. */
+export function checkKey(key: string): void {
+  const problem = findProblem(key)
+  if (problem === undefined) return
+  throw new StoreError(`Cannot use ${JSON.stringify(key)} as a key: ${problem}`, {
+    kind: 'usage',
+    hint: 'A key is a relative path such as 12345/20261120T163100Z-4f2a1c/manifest.json',
+  })
+}
+
+/** Whether a store may hold an object under this key. */
+export function isKey(key: string): boolean {
+  return findProblem(key) === undefined
+}
+
+/** Orders keys by their UTF-8 bytes, as S3 does; JavaScript's own order differs beyond U+FFFF. */
+export function compareKeys(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right))
+}
+
+function findProblem(key: string): string | undefined {
+  if (key === '') return 'it is empty'
+  if (!key.isWellFormed()) return 'it is not valid Unicode'
+  if (/[\p{Cc}\\]/u.test(key)) return 'it holds a backslash or a control character'
+  if (Buffer.byteLength(key) > maxKeyBytes) return `it is longer than ${maxKeyBytes} bytes`
+  for (const segment of key.split('/')) {
+    if (segment === '') return 'it has an empty segment'
+    if (segment === '.' || segment === '..') return `it has the segment ${segment}`
+  }
+  return undefined
+}

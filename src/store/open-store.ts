@@ -1,0 +1,75 @@
+import { fileURLToPath } from 'node:url'
+import { DashkeepError } from '../errors.ts'
+import { isKey } from './keys.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { S3StoreOptions } from './s3-connection.ts'
+
+/** How to reach an S3 server; a folder needs none of it. */
+export type OpenStoreOptions = Omit<S3StoreOptions, 'bucket' | 'prefix'>
+
+/**
+ * Opens the store at `s3://bucket/prefix` or `file:///folder`. Nothing is reached yet, so a store
+ * that cannot answer shows with the first call.
+ */
+export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<ObjectStore> {
+  if (url.startsWith('s3:')) return await openBucket(url, options)
+  if (url.startsWith('file:')) return await openDirectory(url)
+  throw refused(url, 'it begins with neither s3:// nor file://')
+}
+
+async function openDirectory(url: string): Promise<ObjectStore> {
+  if (!url.startsWith('file:///')) throw refused(url, 'the folder is not absolute')
+  const parsed = URL.parse(url)
+  if (parsed === null) throw refused(url, 'it is no valid URL')
+  if (parsed.search !== '' || parsed.hash !== '') {
+    throw refused(url, 'a ? or # in the name of the folder must be written %3F or %23')
+  }
+  if (parsed.pathname === '/') throw refused(url, 'it names no folder')
+  const { createDirectoryStore } = await import('./directory.ts')
+  return createDirectoryStore({ root: toPath(url, parsed) })
+}
+
+function toPath(url: string, parsed: URL): string {
+  try {
+    return fileURLToPath(parsed)
+  } catch (error) {
+    throw refused(url, 'its percent signs do not encode a path', error)
+  }
+}
+
+async function openBucket(url: string, options: OpenStoreOptions): Promise<ObjectStore> {
+  const [, bucket = '', rest = ''] = /^s3:\/\/([^/]*)(.*)$/s.exec(url) ?? []
+  // Such an address may hold a secret: say nothing of it but that.
+  if (bucket.includes('@')) throw refused('s3://…@…', 'credentials do not belong in it')
+  if (bucket === '') throw refused(url, 'it names no bucket')
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/.test(bucket)) {
+    throw refused(url, `${JSON.stringify(bucket)} cannot be the name of a bucket`)
+  }
+  const prefix = rest.replace(/^\/|\/+$/g, '')
+  if (prefix !== '' && (!isKey(prefix) || /[?#]/.test(prefix))) {
+    throw refused(url, `${JSON.stringify(prefix)} cannot be the beginning of keys`)
+  }
+  checkEndpoint(options.endpoint)
+  const { createS3Store } = await import('./s3.ts')
+  return createS3Store({ ...options, bucket, prefix })
+}
+
+function checkEndpoint(endpoint: string | undefined): void {
+  if (endpoint === undefined) return
+  const parsed = URL.parse(endpoint)
+  if (parsed !== null && parsed.username === '' && parsed.password === '') {
+    if (parsed.protocol === 'http:' || parsed.protocol === 'https:') return
+  }
+  throw new DashkeepError('Cannot use the S3 endpoint: it is no plain http or https address', {
+    kind: 'usage',
+    hint: 'Write it as in https://s3.example.com, without credentials',
+  })
+}
+
+function refused(url: string, state: string, cause?: unknown): DashkeepError {
+  return new DashkeepError(`Cannot open the store ${url}: ${state}`, {
+    kind: 'usage',
+    hint: 'Write s3://bucket/prefix or file:///absolute/folder',
+    cause,
+  })
+}

@@ -1,0 +1,210 @@
+import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  PutObjectTaggingCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
+import { StoreError } from './errors.ts'
+import type { ObjectMetadata } from './object-store.ts'
+import type { S3Call, S3Connection } from './s3-connection.ts'
+import { UnexpectedAnswer, UploadUnconfirmed } from './s3-errors.ts'
+import { encodeMetadata, encodeTags, toTags } from './s3-metadata.ts'
+
+/** What S3 allows in one upload. */
+const maxParts = 10_000
+
+const abortTimeoutMs = 10_000
+
+/** What is being written, for every request of it. */
+export interface Upload {
+  readonly key: string
+  readonly signal: AbortSignal | undefined
+}
+
+/** An upload in parts. The object appears when `complete` resolves. */
+export interface MultipartUpload {
+  uploadPart(bytes: Uint8Array): Promise<void>
+  complete(): Promise<void>
+  /** Frees the parts, also when the signal of the upload has aborted. Never throws. */
+  abort(): Promise<void>
+}
+
+/** Stores what fits into one request. */
+export async function putObject(
+  connection: S3Connection,
+  { key, signal }: Upload,
+  body: Uint8Array,
+  metadata: ObjectMetadata,
+): Promise<void> {
+  await connection.call(writing(key, signal), async (client, options) => {
+    const command = new PutObjectCommand({
+      ...target(connection, key),
+      ...description(connection, metadata),
+      Body: body,
+      ContentLength: body.length,
+    })
+    required((await client.send(command, options)).ETag, 'an ETag')
+  })
+}
+
+/** Begins an upload in parts. */
+export async function beginUpload(
+  connection: S3Connection,
+  { key, signal }: Upload,
+  metadata: ObjectMetadata,
+): Promise<MultipartUpload> {
+  const id = await connection.call(writing(key, signal), async (client, options) => {
+    const command = new CreateMultipartUploadCommand({
+      ...target(connection, key),
+      ...description(connection, metadata),
+    })
+    return required((await client.send(command, options)).UploadId, 'an UploadId')
+  })
+  const upload = { ...target(connection, key), UploadId: id }
+  const parts: CompletedPart[] = []
+  let size = 0
+
+  return {
+    async uploadPart(bytes) {
+      if (parts.length === maxParts) throw tooLarge(connection, key, size)
+      size += bytes.length
+      const number = parts.length + 1
+      parts.push(await sendPart(connection, writing(key, signal), { ...upload, number }, bytes))
+    },
+    async complete() {
+      try {
+        await sendComplete(connection, writing(key, signal), { ...upload, parts })
+      } catch (error) {
+        if (signal?.aborted || !(await isStored(connection, { key, signal }, size))) throw error
+      }
+      if (connection.tagging) await sendTags(connection, { key, signal }, metadata)
+    },
+    async abort() {
+      const call = {
+        action: 'abort the upload of',
+        key,
+        signal: AbortSignal.timeout(abortTimeoutMs),
+      }
+      await connection
+        .call(call, (client, options) =>
+          client.send(new AbortMultipartUploadCommand(upload), options),
+        )
+        .catch(() => undefined)
+    },
+  }
+}
+
+interface UploadTarget {
+  readonly Bucket: string
+  readonly Key: string
+  readonly UploadId: string
+}
+
+async function sendPart(
+  connection: S3Connection,
+  call: S3Call,
+  { number, ...upload }: UploadTarget & { number: number },
+  bytes: Uint8Array,
+): Promise<CompletedPart> {
+  return await connection.call(call, async (client, options) => {
+    const command = new UploadPartCommand({
+      ...upload,
+      PartNumber: number,
+      Body: bytes,
+      ContentLength: bytes.length,
+      ...checksumAlgorithm(connection),
+    })
+    const { ETag, ChecksumSHA256 } = await client.send(command, options)
+    return {
+      PartNumber: number,
+      ETag: required(ETag, 'an ETag'),
+      ...(ChecksumSHA256 !== undefined && { ChecksumSHA256 }),
+    }
+  })
+}
+
+async function sendComplete(
+  connection: S3Connection,
+  call: S3Call,
+  { parts, ...upload }: UploadTarget & { parts: CompletedPart[] },
+): Promise<void> {
+  await connection.call(call, async (client, options) => {
+    const command = new CompleteMultipartUploadCommand({
+      ...upload,
+      MultipartUpload: { Parts: parts },
+    })
+    const { ETag } = await client.send(command, options)
+    if (ETag === undefined) throw new UploadUnconfirmed('the server did not confirm the upload')
+  })
+}
+
+/** Sets the tags once more: some servers drop those that came with the beginning of an upload. */
+async function sendTags(
+  connection: S3Connection,
+  { key, signal }: Upload,
+  metadata: ObjectMetadata,
+): Promise<void> {
+  const command = new PutObjectTaggingCommand({
+    ...target(connection, key),
+    Tagging: { TagSet: toTags(metadata) },
+  })
+  await connection.call({ action: 'tag', key, signal }, (client, options) =>
+    client.send(command, options),
+  )
+}
+
+/**
+ * Whether the object is there with all its bytes. An upload that was completed is unknown to the
+ * server afterwards, so a repeated request fails when only the answer to the first was lost.
+ */
+async function isStored(
+  connection: S3Connection,
+  { key, signal }: Upload,
+  size: number,
+): Promise<boolean> {
+  const call = { action: 'look for', key, signal }
+  const command = new HeadObjectCommand(target(connection, key))
+  try {
+    const { ContentLength } = await connection.call(call, (client, options) =>
+      client.send(command, options),
+    )
+    return ContentLength === size
+  } catch {
+    return false
+  }
+}
+
+function writing(key: string, signal: AbortSignal | undefined): S3Call {
+  return { action: 'write', key, signal }
+}
+
+function target({ bucket, fullKey }: S3Connection, key: string): { Bucket: string; Key: string } {
+  return { Bucket: bucket, Key: fullKey(key) }
+}
+
+function description(connection: S3Connection, metadata: ObjectMetadata) {
+  return {
+    Metadata: encodeMetadata(metadata),
+    ...(connection.tagging && { Tagging: encodeTags(metadata) }),
+    ...checksumAlgorithm(connection),
+  }
+}
+
+function checksumAlgorithm({ checksums }: S3Connection): { ChecksumAlgorithm?: 'SHA256' } {
+  return checksums ? { ChecksumAlgorithm: 'SHA256' } : {}
+}
+
+function required(value: string | undefined, name: string): string {
+  if (value === undefined) throw new UnexpectedAnswer(`The answer lacks ${name}`)
+  return value
+}
+
+function tooLarge(connection: S3Connection, key: string, size: number): StoreError {
+  return new StoreError(
+    `Cannot write ${connection.url}/${key}: it has more than ${size} bytes, the most that fits`,
+  )
+}
