@@ -6,6 +6,9 @@ export type Compression = 'zstd' | 'gzip' | 'none'
 
 const extensions: Record<Compression, string> = { zstd: '.zst', gzip: '.gz', none: '' }
 
+/** Bytes a stream hands on at once; the default of 16 KiB costs a third more time. */
+const CHUNK_BYTES = 128 * 1024
+
 /** The data file's name for one type of objects, such as `dashboard.json.zst`. */
 export function dataFileName(type: string, compression: Compression): string {
   return `${type}.json${extensions[compression]}`
@@ -21,15 +24,15 @@ export function createCompressor(compression: Compression, small: boolean): Tran
   const { ZSTD_c_compressionLevel, ZSTD_c_checksumFlag } = zlib.constants
   if (compression === 'zstd') {
     const params = { [ZSTD_c_compressionLevel]: small ? 17 : 3, [ZSTD_c_checksumFlag]: 1 }
-    return zlib.createZstdCompress({ params })
+    return zlib.createZstdCompress({ params, chunkSize: CHUNK_BYTES })
   }
-  if (compression === 'gzip') return zlib.createGzip({ level: small ? 9 : 6 })
+  if (compression === 'gzip') return zlib.createGzip({ level: small ? 9 : 6, chunkSize: CHUNK_BYTES })
   return undefined
 }
 
 /** The stream that undoes `createCompressor`. Undefined for `none`. */
 export function createDecompressor(compression: Compression): Transform | undefined {
-  if (compression === 'zstd') return zlib.createZstdDecompress()
-  if (compression === 'gzip') return zlib.createGunzip()
+  if (compression === 'zstd') return zlib.createZstdDecompress({ chunkSize: CHUNK_BYTES })
+  if (compression === 'gzip') return zlib.createGunzip({ chunkSize: CHUNK_BYTES })
   return undefined
 }

@@ -4,6 +4,8 @@ import type { RawHit } from './export-scanner.ts'
 /** Bytes of one record: SHA-256 of the object's id, SHA-256 of its stable members. */
 const RECORD_BYTES = 64
 const KEY_BYTES = 32
+/** Records lie in blocks, so that growing copies nothing. */
+const BLOCK_RECORDS = 4096
 
 /**
  * Which objects an export holds and in which state, 64 bytes an object, whatever their size.
@@ -31,43 +33,47 @@ export interface SortedIndex {
 
 /** Begins an index. What counts as stable is said at `stableBytes`. */
 export function createObjectIndex(): ObjectIndex {
-  let records = Buffer.alloc(RECORD_BYTES * 256)
+  const blocks: Buffer[] = []
   let count = 0
 
   function add(id: string, hit: RawHit): void {
-    if ((count + 1) * RECORD_BYTES > records.length) {
-      const larger = Buffer.alloc(records.length * 2)
-      records.copy(larger)
-      records = larger
-    }
-    objectKey(id).copy(records, count * RECORD_BYTES)
-    objectState(hit).copy(records, count * RECORD_BYTES + KEY_BYTES)
+    const place = count % BLOCK_RECORDS
+    if (place === 0) blocks.push(Buffer.allocUnsafeSlow(BLOCK_RECORDS * RECORD_BYTES))
+    const block = blocks.at(-1) as Buffer
+    block.write(objectKey(id), place * RECORD_BYTES, 'binary')
+    block.write(objectState(hit), place * RECORD_BYTES + KEY_BYTES, 'binary')
     count += 1
   }
 
-  return { add, finish: () => sortRecords(records, count) }
+  return { add, finish: () => sortRecords(blocks, count) }
 }
 
 /**
  * SHA-256 of an object's id, written as a JSON string: well formed for every id, so that ids that
- * differ only in a lone surrogate do not meet.
+ * differ only in a lone surrogate do not meet. A byte a character, since a small buffer for each
+ * of a million digests would cost far more memory than the digests.
  */
-function objectKey(id: string): Buffer {
-  return hash('sha256', JSON.stringify(id), 'buffer')
+function objectKey(id: string): string {
+  return hash('sha256', JSON.stringify(id), 'binary')
 }
 
-function objectState(hit: RawHit): Buffer {
-  return hash('sha256', stableBytes(hit), 'buffer')
+function objectState(hit: RawHit): string {
+  return hash('sha256', stableBytes(hit), 'binary')
 }
 
-function sortRecords(records: Buffer, count: number): SortedIndex {
-  const record = (place: number) =>
-    records.subarray(place * RECORD_BYTES, (place + 1) * RECORD_BYTES)
-  const prefixes = new Float64Array(count)
-  for (let place = 0; place < count; place += 1) {
-    prefixes[place] = records.readUIntBE(place * RECORD_BYTES, 6)
+function sortRecords(blocks: readonly Buffer[], count: number): SortedIndex {
+  const record = (number: number) => {
+    const start = (number % BLOCK_RECORDS) * RECORD_BYTES
+    const block = blocks[Math.floor(number / BLOCK_RECORDS)] as Buffer
+    return block.subarray(start, start + RECORD_BYTES)
   }
-  const order = Uint32Array.from({ length: count }, (_, place) => place).sort((a, b) => {
+  const prefixes = new Float64Array(count)
+  const order = new Uint32Array(count)
+  for (let number = 0; number < count; number += 1) {
+    prefixes[number] = record(number).readUIntBE(0, 6)
+    order[number] = number
+  }
+  order.sort((a, b) => {
     const byPrefix = (prefixes[a] as number) - (prefixes[b] as number)
     return byPrefix !== 0 ? byPrefix : Buffer.compare(record(a), record(b))
   })
@@ -82,8 +88,9 @@ function sortRecords(records: Buffer, count: number): SortedIndex {
     count,
     duplicates,
     contentDigest: digest.digest('hex'),
-    find: (id) => findKey(sorted, count, objectKey(id)),
-    matches: (place, hit) => objectState(hit).equals(sorted(place).subarray(KEY_BYTES)),
+    find: (id) => findKey(sorted, count, Buffer.from(objectKey(id), 'latin1')),
+    matches: (place, hit) =>
+      objectState(hit) === sorted(place).toString('latin1', KEY_BYTES, RECORD_BYTES),
   }
 }
 
@@ -185,7 +192,7 @@ function skipNested(reader: Reader): void {
 function memberKey(bytes: Uint8Array, start: number, colon: number): string {
   if (colon - start > 64) return ''
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, colon - start)
-    .toString('latin1')
+    .toString('binary')
     .trim()
 }
 

@@ -251,6 +251,7 @@ function createEnvelope() {
   let keyStart = -1
   let key = ''
   let value: 'key' | 'value' | undefined
+  let hitsNamed = false
   let hitsSeen = false
   let early: string | undefined
 
@@ -269,13 +270,10 @@ function createEnvelope() {
     },
     kibanaVersion: (): string | undefined => early,
     finish(): string {
-      if (length === 0) throw cutShort('before its first byte')
       if (inString || depth > 0) throw cutShort(hitsSeen ? 'after its hits' : 'before its hits')
+      if (/^[ \n\r\t]*$/.test(text())) throw cutShort('before its first byte')
       const document = parseEnvelope(text())
       if (!hitsSeen) throw broken('it has no hits array')
-      if (!Array.isArray(document.hits) || document.hits.length > 0) {
-        throw broken('it has more than one member named hits')
-      }
       if (typeof document.kibanaVersion !== 'string') throw broken('it has no kibanaVersion')
       return document.kibanaVersion
     },
@@ -286,9 +284,17 @@ function createEnvelope() {
     else if (byte === BACKSLASH) escaped = true
     else if (byte === QUOTE) {
       inString = false
-      if (keyStart >= 0) key = text(keyStart)
-      keyStart = -1
+      if (keyStart >= 0) endKey()
     }
+  }
+
+  /** A second `hits` is refused however it is spelled: JSON parsers would read only the last. */
+  function endKey(): void {
+    key = text(keyStart)
+    keyStart = -1
+    if (!namesHits(key)) return
+    if (hitsNamed) throw broken('it has more than one member named hits')
+    hitsNamed = true
   }
 
   function outsideString(byte: number): void {
@@ -332,6 +338,15 @@ function createEnvelope() {
   }
 
   return envelope
+}
+
+function namesHits(key: string): boolean {
+  if (!key.includes('\\')) return key === '"hits"'
+  try {
+    return JSON.parse(key) === 'hits'
+  } catch {
+    return false
+  }
 }
 
 function parseEnvelope(text: string): Record<string, unknown> {

@@ -154,25 +154,42 @@ async function inFolder<T>(folder: string, act: () => Promise<T>): Promise<T> {
       await makeFolder(folder)
       return await act()
     } catch (error) {
-      if (fileErrorCode(error) !== 'ENOENT' || race === maxFolderRaces) throw error
+      const mayPass = ['ENOENT', 'EEXIST'].includes(fileErrorCode(error) ?? '')
+      if (!mayPass || race === maxFolderRaces) throw error
     }
   }
 }
 
+/** Makes a folder and those above it. Node's own way hides that a file system is read-only. */
 async function makeFolder(folder: string): Promise<void> {
-  const firstMade = await mkdir(folder, { recursive: true, mode: folderMode })
-  if (firstMade !== undefined) await syncFolder(dirname(firstMade))
+  if (await isFolder(folder)) return
+  const parent = dirname(folder)
+  if (parent !== folder) await makeFolder(parent)
+  try {
+    await mkdir(folder, folderMode)
+  } catch (error) {
+    if (await isFolder(folder)) return
+    throw error
+  }
+  await syncFolder(parent)
 }
 
-/** Makes the names in a folder durable, where the file system knows such a thing. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
+async function isFolder(path: string): Promise<boolean> {
   try {
+    return (await stat(path)).isDirectory()
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(fileErrorCode(error) ?? '')) return false
+    throw error
+  }
+}
+
+/** Makes the names in a folder durable, where that is possible: not every mount knows how. */
+async function syncFolder(folder: string): Promise<void> {
+  try {
+    await using handle = await open(folder, 'r')
     await handle.sync()
   } catch (error) {
-    if (!['EINVAL', 'ENOTSUP'].includes(fileErrorCode(error) ?? '')) throw error
-  } finally {
-    await handle.close()
+    if (!['EINVAL', 'ENOTSUP', 'EACCES'].includes(fileErrorCode(error) ?? '')) throw error
   }
 }
 
@@ -199,22 +216,18 @@ async function* readFile(
   size: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const handle = await explained('read', path, () => open(path, 'r'))
-  try {
-    for (let position = 0; position < size; ) {
-      signal?.throwIfAborted()
-      const chunk = Buffer.allocUnsafeSlow(Math.min(readSize, size - position))
-      const { bytesRead } = await explained('read', path, () =>
-        handle.read(chunk, 0, chunk.length, position),
-      )
-      if (bytesRead === 0) {
-        throw new StoreError(`Cannot read ${path}: it ended after ${position} of ${size} bytes`)
-      }
-      position += bytesRead
-      yield chunk.subarray(0, bytesRead)
+  await using handle = await explained('read', path, () => open(path, 'r'))
+  for (let position = 0; position < size; ) {
+    signal?.throwIfAborted()
+    const chunk = Buffer.allocUnsafeSlow(Math.min(readSize, size - position))
+    const { bytesRead } = await explained('read', path, () =>
+      handle.read(chunk, 0, chunk.length, position),
+    )
+    if (bytesRead === 0) {
+      throw new StoreError(`Cannot read ${path}: it ended after ${position} of ${size} bytes`)
     }
-  } finally {
-    await handle.close()
+    position += bytesRead
+    yield chunk.subarray(0, bytesRead)
   }
 }
 

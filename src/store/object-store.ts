@@ -40,7 +40,11 @@ export interface ObjectStore {
   /** The address to show to people; holds no secret. */
   readonly url: string
 
-  /** Stores the bytes under the key, durable once the promise resolves. */
+  /**
+   * Stores the bytes under the key, durable once the promise resolves. What was there is replaced
+   * in one step, here and at the commit of a writer: no store can be relied on to refuse that, and
+   * a repeated request has to succeed. So a caller never writes a key twice.
+   */
   put(
     key: string,
     body: Uint8Array,
@@ -67,13 +71,14 @@ export interface ObjectStore {
 
   /**
    * Returns the bytes as they arrive, or `undefined` when the key does not exist. A body shorter
-   * than announced throws; leaving the loop early frees the connection.
+   * than announced throws, transient when a repeated read may succeed; leaving the loop early
+   * frees the connection.
    */
   open(key: string, options?: StoreCallOptions): Promise<AsyncIterable<Uint8Array> | undefined>
 
   /**
    * Lists the objects whose key begins with `prefix`, in the order of their keys' UTF-8 bytes,
-   * from the first key after `startAfter` on.
+   * from the first key after `startAfter` on. What others put there under no key is left out.
    */
   list(
     prefix: string,

@@ -25,7 +25,9 @@ export interface S3StoreOptions {
   /** The first delay before a retry; it doubles, with a random part. */
   readonly retryDelayMs?: number | undefined
   /** Default: the SDK's credential chain. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string }
+  readonly credentials?:
+    | { readonly accessKeyId: string; readonly secretAccessKey: string }
+    | undefined
 }
 
 /** What one call is about. */

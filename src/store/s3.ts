@@ -2,9 +2,9 @@ import { Readable } from 'node:stream'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
-  type GetObjectCommandOutput,
   ListObjectsV2Command,
   type ListObjectsV2CommandOutput,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import { collectBytes } from './collect.ts'
 import { startDeadline } from './deadline.ts'
@@ -16,6 +16,7 @@ import {
   type S3Call,
   type S3Connection,
   type S3StoreOptions,
+  type SendOptions,
 } from './s3-connection.ts'
 import { BodyCutShort, UnexpectedAnswer } from './s3-errors.ts'
 import { putObject } from './s3-upload.ts'
@@ -75,7 +76,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         Key: connection.fullKey(checked(key)),
       })
       await connection.call({ action: 'remove', key, signal }, (client, sendOptions) =>
-        client.send(command, sendOptions).catch(absentAs(undefined)),
+        client.send(command, sendOptions).catch(undefinedWhenAbsent),
       )
     },
 
@@ -94,21 +95,17 @@ async function getObject(
   { key, signal }: ReadTarget,
   maxBytes: number,
 ): Promise<Uint8Array | undefined> {
-  const call: S3Call = { action: 'read', key, signal }
-  return await connection.call(call, async (client, options) => {
-    const answer = await client
-      .send(getCommand(connection, key), options)
-      .catch(absentAs(undefined))
-    if (answer === undefined) return undefined
-    const size = answer.ContentLength
-    if (size === undefined || size > maxBytes) {
-      bodyOf(answer).destroy()
+  return await connection.call({ action: 'read', key, signal }, async (client, options) => {
+    const arriving = await requestObject(connection, key, client, options)
+    if (arriving === undefined) return undefined
+    const { body, size } = arriving
+    if (size > maxBytes) {
+      body.destroy()
       throw new StoreError(
-        `Cannot read ${connection.url}/${key}: it has ${size ?? 'an unknown number of'} bytes, ` +
-          `more than ${maxBytes}`,
+        `Cannot read ${connection.url}/${key}: it has ${size} bytes, more than ${maxBytes}`,
       )
     }
-    return await collectBytes(readBody(connection, answer, options.abortSignal))
+    return await collectBytes(readBody(connection, arriving, options.abortSignal))
   })
 }
 
@@ -118,19 +115,41 @@ async function openObject(
   { key, signal }: ReadTarget,
 ): Promise<AsyncIterable<Uint8Array> | undefined> {
   const call: S3Call = { action: 'read', key, signal }
-  const answer = await connection.call(call, (client, options) =>
-    client.send(getCommand(connection, key), options).catch(absentAs(undefined)),
+  const arriving = await connection.call(call, (client, options) =>
+    requestObject(connection, key, client, options),
   )
-  return answer && explainedBody(connection, answer, call)
+  return arriving && explainedBody(connection, arriving, call)
+}
+
+/** An object whose bytes are on their way. */
+interface ArrivingObject {
+  readonly body: Readable
+  readonly size: number
+}
+
+async function requestObject(
+  { bucket, fullKey }: S3Connection,
+  key: string,
+  client: S3Client,
+  options: SendOptions,
+): Promise<ArrivingObject | undefined> {
+  const command = new GetObjectCommand({ Bucket: bucket, Key: fullKey(key) })
+  const answer = await client.send(command, options).catch(undefinedWhenAbsent)
+  if (answer === undefined) return undefined
+  const { Body: body, ContentLength: size } = answer
+  if (!(body instanceof Readable)) throw new UnexpectedAnswer('The answer has no body')
+  if (size !== undefined) return { body, size }
+  body.destroy()
+  throw new UnexpectedAnswer('The answer does not say how long it is')
 }
 
 async function* explainedBody(
   connection: S3Connection,
-  answer: GetObjectCommandOutput,
+  arriving: ArrivingObject,
   call: S3Call,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* readBody(connection, answer, call.signal)
+    yield* readBody(connection, arriving, call.signal)
   } catch (error) {
     throw connection.explain(error, call)
   }
@@ -139,10 +158,9 @@ async function* explainedBody(
 /** Yields the body, with a deadline for each pause of the server, and checks its length. */
 async function* readBody(
   { idleTimeoutMs }: S3Connection,
-  answer: GetObjectCommandOutput,
+  { body, size }: ArrivingObject,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const body = bodyOf(answer)
   using deadline = startDeadline(idleTimeoutMs, signal)
   const stop = () => body.destroy(deadline.signal.reason)
   deadline.signal.addEventListener('abort', stop, { once: true })
@@ -158,9 +176,7 @@ async function* readBody(
   } finally {
     body.destroy()
   }
-  if (answer.ContentLength !== undefined && received !== answer.ContentLength) {
-    throw new BodyCutShort(`it ended after ${received} of ${answer.ContentLength} bytes`)
-  }
+  if (received !== size) throw new BodyCutShort(`it ended after ${received} of ${size} bytes`)
 }
 
 async function* listObjects(
@@ -227,19 +243,7 @@ function disordered({ url }: S3Connection): StoreError {
   })
 }
 
-function getCommand({ bucket, fullKey }: S3Connection, key: string): GetObjectCommand {
-  return new GetObjectCommand({ Bucket: bucket, Key: fullKey(key) })
-}
-
-function bodyOf({ Body }: GetObjectCommandOutput): Readable {
-  if (!(Body instanceof Readable)) throw new UnexpectedAnswer('The answer has no body')
-  return Body
-}
-
-/** Turns the failure "no such key" into a value, and passes all others on. */
-function absentAs<T>(value: T): (error: unknown) => T {
-  return (error) => {
-    if (error instanceof Error && error.name === 'NoSuchKey') return value
-    throw error
-  }
+function undefinedWhenAbsent(error: unknown): undefined {
+  if (error instanceof Error && error.name === 'NoSuchKey') return undefined
+  throw error
 }

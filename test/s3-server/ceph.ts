@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url'
+import { GenericContainer, Wait } from 'testcontainers'
+
+/** A real S3 server and the keys to it. */
+export interface RealS3Server extends AsyncDisposable {
+  readonly endpoint: string
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string }
+}
+
+/**
+ * Where a real S3 server may be had: the one that `DASHKEEP_TEST_S3_ENDPOINT` names, or a Ceph
+ * gateway in a container when `DASHKEEP_TEST_CONTAINERS` is 1.
+ */
+export function findRealS3Server(): (() => Promise<RealS3Server>) | undefined {
+  const endpoint = process.env.DASHKEEP_TEST_S3_ENDPOINT
+  if (endpoint !== undefined) return async () => useRunning(endpoint)
+  return process.env.DASHKEEP_TEST_CONTAINERS === '1' ? startContainer : undefined
+}
+
+function useRunning(endpoint: string): RealS3Server {
+  const accessKeyId = process.env.DASHKEEP_TEST_S3_ACCESS_KEY ?? ''
+  const secretAccessKey = process.env.DASHKEEP_TEST_S3_SECRET_KEY ?? ''
+  return {
+    endpoint,
+    credentials: { accessKeyId, secretAccessKey },
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+async function startContainer(): Promise<RealS3Server> {
+  const credentials = { accessKeyId: 'container-access', secretAccessKey: 'container-secret' }
+  const folder = fileURLToPath(new URL('.', import.meta.url))
+  const image = await GenericContainer.fromDockerfile(folder).build('dashkeep-test-ceph', {
+    deleteOnExit: false,
+  })
+  const container = await image
+    .withEnvironment({
+      S3_ACCESS_KEY: credentials.accessKeyId,
+      S3_SECRET_KEY: credentials.secretAccessKey,
+    })
+    .withExposedPorts(7480)
+    .withWaitStrategy(Wait.forHttp('/', 7480).withStartupTimeout(120_000))
+    .start()
+  return {
+    endpoint: `http://${container.getHost()}:${container.getMappedPort(7480)}`,
+    credentials,
+    async [Symbol.asyncDispose]() {
+      await container.stop()
+    },
+  }
+}

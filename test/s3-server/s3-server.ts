@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  handlers,
+  routeOperation,
+  type S3Operation,
+  type S3Request,
+  type ServedBucket,
+} from './s3-state.ts'
+import { answerError, type S3Answer } from './s3-xml.ts'
+
+/** What goes wrong with the next matching requests. */
+export type Fault = {
+  readonly operation: S3Operation
+  /** How many requests it strikes. Default: one. */
+  readonly times?: number
+} & (
+  | ({ readonly kind: 'answer' } & S3Answer)
+  | {
+      readonly kind: 'error'
+      readonly status: number
+      readonly code: string
+      readonly more?: string
+    }
+  | { readonly kind: 'drop-before' | 'drop-after' | 'hang' | 'pretend' }
+  | { readonly kind: 'slow'; readonly delayMs: number }
+  | { readonly kind: 'cut-body' | 'stall-body' | 'flip-byte'; readonly afterBytes: number }
+)
+
+/** An S3 server in memory, for tests: fast, with a look inside and faults on demand. */
+export interface S3Server extends AsyncDisposable {
+  readonly url: string
+  readonly bucketName: string
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string }
+  /** The bucket itself, to look at what was stored. */
+  readonly bucket: ServedBucket
+  /** Every request that arrived, in order, also those that a fault struck. */
+  readonly requests: readonly S3Request[]
+  /** The names of the operations that arrived, in order. */
+  operations(): S3Operation[]
+  inject(fault: Fault): void
+}
+
+export interface S3ServerOptions {
+  /** Objects per page of a listing, however many were asked for. */
+  readonly pageSize?: number
+  /** Whether object tags are supported. */
+  readonly tagging?: boolean
+}
+
+const bucketName = 'backups'
+const credentials = { accessKeyId: 'test-access', secretAccessKey: 'test-secret' }
+
+/** Starts a server on a free port of the loopback interface. Dispose it to stop it. */
+export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Server> {
+  const bucket: ServedBucket = { objects: new Map(), uploads: new Map() }
+  const requests: S3Request[] = []
+  const faults: Fault[] = []
+  const server = createServer((incoming, response) => {
+    void serve(incoming, response).catch(() => response.destroy())
+  })
+
+  async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request = await readRequest(incoming)
+    if (request === undefined) return send(response, answerError(501, 'NotImplemented'))
+    requests.push(request)
+    const refusal = refuse(request, options)
+    if (refusal !== undefined) return send(response, refusal)
+    await answer(response, request, takeFault(faults, request.operation))
+  }
+
+  async function answer(
+    response: ServerResponse,
+    request: S3Request,
+    fault: Fault | undefined,
+  ): Promise<void> {
+    if (fault?.kind === 'answer') return send(response, fault)
+    if (fault?.kind === 'error') {
+      return send(response, answerError(fault.status, fault.code, fault.more))
+    }
+    if (fault?.kind === 'hang') return
+    if (fault?.kind === 'drop-before') return void response.destroy()
+    if (fault?.kind === 'slow') await sleep(fault.delayMs)
+    const target = fault?.kind === 'pretend' ? { objects: new Map(), uploads: new Map() } : bucket
+    const result = perform(target, request, options, fault)
+    if (fault?.kind === 'drop-after') return void response.destroy()
+    sendBody(response, result, fault)
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    bucketName,
+    credentials,
+    bucket,
+    requests,
+    operations: () => requests.map(({ operation }) => operation),
+    inject: (fault) => faults.push(fault),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<S3Request | undefined> {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk)
+  const url = new URL(incoming.url ?? '/', 'http://server')
+  const [, bucket = '', rawKey = ''] = /^\/([^/]*)\/?(.*)$/s.exec(url.pathname) ?? []
+  const key = decodeURIComponent(rawKey)
+  const operation = routeOperation(incoming.method ?? '', key, url.searchParams)
+  if (operation === undefined) return undefined
+  const headers = Object.fromEntries(
+    Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+  )
+  return { operation, bucket, key, query: url.searchParams, headers, body: Buffer.concat(chunks) }
+}
+
+/** What a server checks before it does anything. */
+function refuse(request: S3Request, options: S3ServerOptions): S3Answer | undefined {
+  const { headers, body, bucket } = request
+  const accessKey = /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1]
+  if (accessKey === undefined) return answerError(403, 'AccessDenied')
+  if (accessKey !== credentials.accessKeyId) return answerError(403, 'InvalidAccessKeyId')
+  if (bucket !== bucketName) return answerError(404, 'NoSuchBucket')
+  const sent = headers['x-amz-content-sha256'] ?? ''
+  if (sent.startsWith('STREAMING-')) return answerError(501, 'NotImplemented')
+  if (sent !== 'UNSIGNED-PAYLOAD' && sent !== sha256(body).toString('hex')) {
+    return answerError(400, 'XAmzContentSHA256Mismatch')
+  }
+  const checksum = headers['x-amz-checksum-sha256']
+  if (checksum !== undefined && checksum !== sha256(body).toString('base64')) {
+    return answerError(400, 'BadDigest')
+  }
+  if (headers['x-amz-tagging'] !== undefined && options.tagging === false) {
+    return answerError(501, 'NotImplemented')
+  }
+  return undefined
+}
+
+function takeFault(faults: Fault[], operation: S3Operation): Fault | undefined {
+  const index = faults.findIndex((fault) => fault.operation === operation)
+  const fault = faults[index]
+  if (fault === undefined) return undefined
+  const left = (fault.times ?? 1) - 1
+  if (left > 0) faults[index] = { ...fault, times: left }
+  else faults.splice(index, 1)
+  return fault
+}
+
+function perform(
+  bucket: ServedBucket,
+  request: S3Request,
+  { pageSize }: S3ServerOptions,
+  fault: Fault | undefined,
+): S3Answer {
+  if (pageSize !== undefined) request.query.set('max-keys', String(pageSize))
+  const body = fault?.kind === 'flip-byte' ? flipByte(request.body, fault.afterBytes) : request.body
+  const result: S3Answer = handlers[request.operation](bucket, { ...request, body })
+  if (fault?.kind !== 'flip-byte' || !Buffer.isBuffer(result.body)) return result
+  return { ...result, body: flipByte(result.body, fault.afterBytes) }
+}
+
+/** Sends the answer, the whole of it unless a fault stops it midway. */
+function sendBody(response: ServerResponse, answer: S3Answer, fault: Fault | undefined): void {
+  if (fault?.kind !== 'cut-body' && fault?.kind !== 'stall-body') {
+    send(response, answer)
+    return
+  }
+  const body = Buffer.from(answer.body ?? '')
+  response.writeHead(answer.status, { ...answer.headers, 'Content-Length': String(body.length) })
+  response.write(body.subarray(0, fault.afterBytes), () => {
+    if (fault.kind === 'cut-body') response.destroy()
+  })
+}
+
+function send(response: ServerResponse, { status, headers, body }: S3Answer): void {
+  response.writeHead(status, { ...headers })
+  response.end(body)
+}
+
+function flipByte(bytes: Buffer, position: number): Buffer {
+  const copy = Buffer.from(bytes)
+  if (position < copy.length) copy[position] = (copy[position] ?? 0) ^ 1
+  return copy
+}
+
+function sha256(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest()
+}

@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { openStore } from '../../src/store/open-store.ts'
+
+describe('opening a store by its address', () => {
+  for (const [url, shown] of [
+    ['file:///var/backups', 'file:///var/backups'],
+    ['file:///var/my%20backups/', 'file:///var/my%20backups'],
+    ['s3://bucket', 's3://bucket'],
+    ['s3://bucket/', 's3://bucket'],
+    ['s3://my.bucket-1/some/prefix/', 's3://my.bucket-1/some/prefix'],
+  ] as const) {
+    it(`opens ${url}`, async () => {
+      const store = await openStore(url, { region: 'eu-central-1' })
+      expect(store.url).toBe(shown)
+      await store.close()
+    })
+  }
+
+  for (const [url, state] of [
+    ['', 'it begins with neither s3:// nor file://'],
+    ['/var/backups', 'it begins with neither s3:// nor file://'],
+    ['./backups', 'it begins with neither s3:// nor file://'],
+    ['https://bucket.example.com', 'it begins with neither s3:// nor file://'],
+    ['file:backups', 'the folder is not absolute'],
+    ['file://backups/daily', 'the folder is not absolute'],
+    ['file:///', 'it names no folder'],
+    ['file:///a?b', 'must be written %3F or %23'],
+    ['file:///a%2Fb', 'its percent signs do not encode a path'],
+    ['file:///a%ff', 'its percent signs do not encode a path'],
+    ['s3:', 'it names no bucket'],
+    ['s3://', 'it names no bucket'],
+    ['s3:///prefix', 'it names no bucket'],
+    ['s3://no spaces', '"no spaces" cannot be the name of a bucket'],
+    ['s3://ab', '"ab" cannot be the name of a bucket'],
+    ['s3://bucket?region=x', '"bucket?region=x" cannot be the name of a bucket'],
+    ['s3://bucket/a//b', '"a//b" cannot be the beginning of keys'],
+    ['s3://bucket/../b', '"../b" cannot be the beginning of keys'],
+    ['s3://bucket/a?b=c', '"a?b=c" cannot be the beginning of keys'],
+  ] as const) {
+    it(`refuses ${url}`, async () => {
+      await expect(openStore(url)).rejects.toMatchObject({
+        kind: 'usage',
+        message: expect.stringContaining(state),
+        hint: 'Write s3://bucket/prefix or file:///absolute/folder',
+      })
+    })
+  }
+
+  it('does not repeat credentials that somebody wrote into an address', async () => {
+    const opening = openStore('s3://key:hunter2@bucket/prefix')
+    await expect(opening).rejects.toThrow('credentials do not belong in it')
+    await expect(opening).rejects.not.toThrow('hunter2')
+    const endpoint = 'https://key:hunter2@s3.example.com'
+    await expect(openStore('s3://bucket', { endpoint })).rejects.toThrow(
+      /^Cannot use the S3 endpoint: it is no plain http or https address$/,
+    )
+    await expect(openStore('s3://bucket', { endpoint: 's3.example.com' })).rejects.toThrow(
+      'it is no plain http or https address',
+    )
+  })
+
+  it('loads no S3 client for a folder', () => {
+    const module = new URL('../../src/store/open-store.ts', import.meta.url).href
+    const program = `
+      import { registerHooks } from 'node:module'
+      const loaded = []
+      registerHooks({ resolve: (name, context, next) => (loaded.push(name), next(name, context)) })
+      const { openStore } = await import(${JSON.stringify(module)})
+      await openStore('file:///nowhere')
+      console.log(JSON.stringify(loaded))`
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program])
+    const loaded: string[] = JSON.parse(stdout.toString())
+    expect(loaded).toContain('./directory.ts')
+    expect(loaded.filter((name) => /aws|smithy|s3/.test(name))).toEqual([])
+  })
+})

@@ -1,0 +1,148 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { writeSync } from 'node:fs'
+import {
+  AbortMultipartUploadCommand,
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  GetObjectTaggingCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ObjectStore } from '../../src/store/object-store.ts'
+import { createS3Store } from '../../src/store/s3.ts'
+import type { S3StoreOptions } from '../../src/store/s3-connection.ts'
+import { collect } from '../contract/collect.ts'
+import { describeObjectStore } from '../contract/object-store.ts'
+import { findRealS3Server, type RealS3Server } from '../s3-server/ceph.ts'
+
+const start = findRealS3Server()
+if (start === undefined) {
+  writeSync(
+    2,
+    'Left out: a real S3 server (Ceph). Include it with DASHKEEP_TEST_CONTAINERS=1 and Docker, ' +
+      'or name one in DASHKEEP_TEST_S3_ENDPOINT, _ACCESS_KEY and _SECRET_KEY\n',
+  )
+}
+
+describe.skipIf(start === undefined)('a real S3 server', () => {
+  const bucket = `dashkeep-${randomUUID()}`
+  let server: RealS3Server
+  let client: S3Client
+
+  beforeAll(async () => {
+    if (start === undefined) return
+    server = await start()
+    const { endpoint, credentials } = server
+    client = new S3Client({ endpoint, credentials, region: 'us-east-1', forcePathStyle: true })
+    await client.send(new CreateBucketCommand({ Bucket: bucket }))
+  }, 600_000)
+
+  afterAll(async () => {
+    await emptyBucket()
+    await client.send(new DeleteBucketCommand({ Bucket: bucket }))
+    client.destroy()
+    await server[Symbol.asyncDispose]()
+  })
+
+  function openStore(options: Partial<S3StoreOptions> = {}): ObjectStore {
+    const { endpoint, credentials } = server
+    return createS3Store({ endpoint, credentials, bucket, ...options })
+  }
+
+  async function emptyBucket(): Promise<void> {
+    const store = openStore()
+    const keys = (await collect(store.list(''))).map(({ key }) => key)
+    for (let from = 0; from < keys.length; from += 16) {
+      await Promise.all(keys.slice(from, from + 16).map((key) => store.remove(key)))
+    }
+    await store.close()
+  }
+
+  async function listUploads(prefix: string): Promise<{ Key: string; UploadId: string }[]> {
+    const command = new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix })
+    const { Uploads = [] } = await client.send(command)
+    return Uploads.map(({ Key = '', UploadId = '' }) => ({ Key, UploadId }))
+  }
+
+  describeObjectStore('Ceph', async () => {
+    const prefix = randomUUID()
+    return {
+      store: openStore({ prefix }),
+      async readMetadata(key) {
+        const command = new HeadObjectCommand({ Bucket: bucket, Key: `${prefix}/${key}` })
+        const { Metadata = {} } = await client.send(command)
+        return Object.fromEntries(
+          Object.entries(Metadata).map(([name, value]) => [name, decodeURIComponent(value)]),
+        )
+      },
+      findLeftovers: async () => (await listUploads(prefix)).map(({ UploadId }) => UploadId),
+      async [Symbol.asyncDispose]() {},
+    }
+  })
+
+  describe('has its own ways', () => {
+    it('keeps tags of small and of large objects', async () => {
+      const prefix = randomUUID()
+      const store = openStore({ prefix, tagging: true })
+      const metadata = { type: 'search & more', 'account-id': '12345' }
+      await store.put('small', Buffer.from('x'), { metadata })
+      await store.put('large', Buffer.alloc(9_000_000), { metadata })
+      for (const key of ['small', 'large']) {
+        const command = new GetObjectTaggingCommand({ Bucket: bucket, Key: `${prefix}/${key}` })
+        const { TagSet = [] } = await client.send(command)
+        const tags = Object.fromEntries(TagSet.map(({ Key, Value }) => [Key, Value]))
+        expect(tags).toEqual({ type: 'search _ more', 'account-id': '12345' })
+      }
+      await store.close()
+    })
+
+    it('accepts checksums', async () => {
+      const store = openStore({ prefix: randomUUID(), checksums: true })
+      const body = randomBytes(9_000_000)
+      await store.put('large', body)
+      const read = await store.get('large', { maxBytes: body.length })
+      expect(body.equals(read ?? Buffer.alloc(0))).toBe(true)
+      await store.close()
+    })
+
+    it('says what is wrong with the bucket and the keys', async () => {
+      const { accessKeyId, secretAccessKey } = server.credentials
+      const cases = [
+        [{ bucket: `no-${randomUUID()}` }, 'does not exist'],
+        [
+          { credentials: { accessKeyId: 'nobody', secretAccessKey } },
+          'does not know the access key',
+        ],
+        [
+          { credentials: { accessKeyId, secretAccessKey: 'wrong-secret' } },
+          'the secret key does not belong to the access key',
+        ],
+      ] as const
+      for (const [options, state] of cases) {
+        const store = openStore(options)
+        const refused = { kind: 'usage', message: expect.stringContaining(state) }
+        await expect(store.put('a', Buffer.from('x'))).rejects.toMatchObject(refused)
+        await expect(store.get('a', { maxBytes: 1 })).rejects.toMatchObject(refused)
+        await expect(collect(store.list(''))).rejects.toMatchObject(refused)
+        await store.close()
+      }
+    })
+
+    it('says that somebody else ended the upload, and leaves no object', async () => {
+      const prefix = randomUUID()
+      const store = openStore({ prefix })
+      {
+        await using writer = await store.create('a')
+        await writer.write(Buffer.alloc(17_000_000))
+        for (const { Key, UploadId } of await listUploads(prefix)) {
+          await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
+        }
+        await expect(writer.commit()).rejects.toThrow('somebody else ended the upload')
+      }
+      expect(await collect(store.list(''))).toEqual([])
+      await store.close()
+    })
+  })
+})
