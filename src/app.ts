@@ -2,7 +2,7 @@ import pMap from 'p-map'
 import { type AccountConfig, type Config, type Environment, readSecret } from './config.ts'
 import { DashkeepError } from './errors.ts'
 import type { Logger } from './log.ts'
-import { createServiceClient, type ServiceClient } from './service/client.ts'
+import type { ServiceClient } from './service/client.ts'
 import { type TakenSnapshot, type TakeProgress, takeSnapshot } from './snapshot/take.ts'
 import type { ObjectStore } from './store/object-store.ts'
 import { openStore } from './store/open-store.ts'
@@ -24,13 +24,22 @@ export async function connectAccount(
   config: Config,
   { env, log }: { env: Environment; log: Logger },
 ): Promise<ServiceClient> {
-  const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, attempts, maxExportBytes } =
-    config.limits
+  const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, maxExportBytes } = config.limits
+  const { attempts, retryBaseMs } = config.limits
+  // Imported late: verbs that read the archive alone have no use for an HTTP client.
+  const { createServiceClient } = await import('./service/client.ts')
   return createServiceClient({
     baseUrl: account.baseUrl,
     pathPrefix: account.pathPrefix,
     token: await readSecret(account.token, env),
-    limits: { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, attempts, maxExportBytes },
+    limits: {
+      connectTimeoutMs,
+      headersTimeoutMs,
+      bodyTimeoutMs,
+      attempts,
+      retryBaseMs,
+      maxExportBytes,
+    },
     onRetry: ({ action, attempt, delayMs, error }) =>
       log.warn(
         { account: account.name, action, attempt, delayMs, reason: error.message },
@@ -94,6 +103,7 @@ async function backupAccount(
       compression: config.compression,
       maxFall: config.guard.maxFall,
       exportAttempts: config.limits.attempts,
+      retryBaseMs: config.limits.retryBaseMs,
       scanLimits: { maxHitBytes: config.limits.maxHitBytes, maxDepth: 1000 },
       full: options.full,
       acceptFall: options.acceptFall,

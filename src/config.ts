@@ -54,6 +54,8 @@ export interface Limits {
   readonly bodyTimeoutMs: number
   /** How often a request, or an export whose body broke off, is begun in all. */
   readonly attempts: number
+  /** Wait before the second attempt; doubles each time, with a random part. */
+  readonly retryBaseMs: number
   /** Largest export accepted, decoded. */
   readonly maxExportBytes: number
   /** Largest hit accepted; a hit is the one thing held whole. */
@@ -150,6 +152,7 @@ const fileSchema = z
         headersTimeoutMs: positive.describe('Longest wait for an answer to begin'),
         bodyTimeoutMs: positive.describe('Longest pause within an answer'),
         attempts: positive.describe('How often a request is sent in all'),
+        retryBaseMs: positive.describe('Wait before the second attempt; doubles each time'),
         maxExportBytes: positive.describe('Largest export accepted, decoded'),
         maxHitBytes: positive.describe('Largest hit accepted'),
       })
@@ -167,6 +170,7 @@ const defaultLimits: Limits = {
   headersTimeoutMs: 120_000,
   bodyTimeoutMs: 60_000,
   attempts: 4,
+  retryBaseMs: 500,
   maxExportBytes: 4 * 1024 ** 3,
   maxHitBytes: 16 * 1024 ** 2,
 }

@@ -1,11 +1,13 @@
+import type { Writable } from 'node:stream'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import type { LogLevel } from './config.ts'
 
 export type { Logger } from 'pino'
 
-/** Begins a log on standard error: JSON lines in a pipe, readable lines on a terminal. */
+/** Begins a log on a stream: JSON lines in a pipe, readable lines on a terminal. */
 export async function createLog(options: {
   level: LogLevel
+  stream: Writable
   readable: boolean
   colors: boolean
 }): Promise<Logger> {
@@ -13,16 +15,18 @@ export async function createLog(options: {
 }
 
 async function destination({
+  stream,
   readable,
   colors,
 }: {
+  stream: Writable
   readable: boolean
   colors: boolean
 }): Promise<DestinationStream> {
-  if (!readable) return pino.destination({ dest: 2, sync: true })
+  if (!readable) return stream
   const { build } = await import('pino-pretty')
   return build({
-    destination: 2,
+    destination: stream,
     sync: true,
     colorize: colors,
     ignore: 'pid,hostname',

@@ -19,7 +19,8 @@ export async function createContext(
   const config = await loadConfig(env, options, needs)
   const readable = stderr.isTTY === true
   const level = config.logLevel ?? (watched ? 'warn' : 'info')
-  return { config, log: await createLog({ level, readable, colors: readable && !env.NO_COLOR }) }
+  const colors = readable && !env.NO_COLOR
+  return { config, log: await createLog({ level, stream: stderr, readable, colors }) }
 }
 
 /** The configuration with only the accounts that were asked for by name. */

@@ -1,14 +1,15 @@
 import { createHash, hash } from 'node:crypto'
 import type { RawHit } from './export-scanner.ts'
 
-/** Bytes of one record: SHA-256 of the object's id, SHA-256 of its stable members. */
-const RECORD_BYTES = 64
-const KEY_BYTES = 32
+/** Bytes of each half of a record: the first half of SHA-256, 128 bits. */
+const HALF_BYTES = 16
+/** Bytes of one record: what stands for the object's id, and for its stable members. */
+const RECORD_BYTES = 2 * HALF_BYTES
 /** Records lie in blocks, so that growing copies nothing. */
 const BLOCK_RECORDS = 4096
 
 /**
- * Which objects an export holds and in which state, 64 bytes an object, whatever their size.
+ * Which objects an export holds and in which state, 32 bytes an object, whatever their size.
  * Order of arrival does not matter.
  */
 export interface ObjectIndex {
@@ -40,8 +41,8 @@ export function createObjectIndex(): ObjectIndex {
     const place = count % BLOCK_RECORDS
     if (place === 0) blocks.push(Buffer.allocUnsafeSlow(BLOCK_RECORDS * RECORD_BYTES))
     const block = blocks.at(-1) as Buffer
-    block.write(objectKey(id), place * RECORD_BYTES, 'binary')
-    block.write(objectState(hit), place * RECORD_BYTES + KEY_BYTES, 'binary')
+    block.write(objectKey(id), place * RECORD_BYTES, 'latin1')
+    block.write(objectState(hit), place * RECORD_BYTES + HALF_BYTES, 'latin1')
     count += 1
   }
 
@@ -49,66 +50,67 @@ export function createObjectIndex(): ObjectIndex {
 }
 
 /**
- * SHA-256 of an object's id, written as a JSON string: well formed for every id, so that ids that
- * differ only in a lone surrogate do not meet. A byte a character, since a small buffer for each
- * of a million digests would cost far more memory than the digests.
+ * Stands for an object's id: SHA-256 of the id written as a JSON string, which is well formed for
+ * every id, so that ids that differ only in a lone surrogate do not meet. A character a byte,
+ * since a small buffer for each of a million digests would cost far more memory than the digests.
  */
 function objectKey(id: string): string {
-  return hash('sha256', JSON.stringify(id), 'binary')
+  return hash('sha256', JSON.stringify(id), 'binary').slice(0, HALF_BYTES)
 }
 
+/** Stands for an object's state: SHA-256 of its stable bytes, a character a byte. */
 function objectState(hit: RawHit): string {
-  return hash('sha256', stableBytes(hit), 'binary')
+  return hash('sha256', stableBytes(hit), 'binary').slice(0, HALF_BYTES)
 }
 
 function sortRecords(blocks: readonly Buffer[], count: number): SortedIndex {
-  const record = (number: number) => {
-    const start = (number % BLOCK_RECORDS) * RECORD_BYTES
-    const block = blocks[Math.floor(number / BLOCK_RECORDS)] as Buffer
-    return block.subarray(start, start + RECORD_BYTES)
+  const blockOf = (number: number) => blocks[Math.floor(number / BLOCK_RECORDS)] as Buffer
+  const startOf = (number: number) => (number % BLOCK_RECORDS) * RECORD_BYTES
+  const compare = (a: number, b: number) => {
+    const [blockA, startA, blockB, startB] = [blockOf(a), startOf(a), blockOf(b), startOf(b)]
+    for (let at = 0; at < RECORD_BYTES; at += 4) {
+      const order = blockA.readUInt32BE(startA + at) - blockB.readUInt32BE(startB + at)
+      if (order !== 0) return order
+    }
+    return 0
   }
-  const prefixes = new Float64Array(count)
   const order = new Uint32Array(count)
-  for (let number = 0; number < count; number += 1) {
-    prefixes[number] = record(number).readUIntBE(0, 6)
-    order[number] = number
+  for (let number = 0; number < count; number += 1) order[number] = number
+  order.sort(compare)
+
+  const text = (place: number, from: number, to: number) => {
+    const start = startOf(order[place] as number)
+    return blockOf(order[place] as number).toString('latin1', start + from, start + to)
   }
-  order.sort((a, b) => {
-    const byPrefix = (prefixes[a] as number) - (prefixes[b] as number)
-    return byPrefix !== 0 ? byPrefix : Buffer.compare(record(a), record(b))
-  })
-  const sorted = (place: number) => record(order[place] as number)
   const digest = createHash('sha256')
   let duplicates = 0
   for (let place = 0; place < count; place += 1) {
-    digest.update(sorted(place))
-    if (place > 0 && sameKey(sorted(place - 1), sorted(place))) duplicates += 1
+    digest.update(text(place, 0, RECORD_BYTES), 'latin1')
+    const sameId = place > 0 && text(place - 1, 0, HALF_BYTES) === text(place, 0, HALF_BYTES)
+    if (sameId) duplicates += 1
   }
   return {
     count,
     duplicates,
     contentDigest: digest.digest('hex'),
-    find: (id) => findKey(sorted, count, Buffer.from(objectKey(id), 'latin1')),
-    matches: (place, hit) =>
-      objectState(hit) === sorted(place).toString('latin1', KEY_BYTES, RECORD_BYTES),
+    find: (id) => findKey((place) => text(place, 0, HALF_BYTES), count, objectKey(id)),
+    matches: (place, hit) => objectState(hit) === text(place, HALF_BYTES, RECORD_BYTES),
   }
 }
 
-function findKey(sorted: (place: number) => Buffer, count: number, key: Buffer): number {
+/** Binary search; characters stand for bytes, so that texts sort as the records do. */
+function findKey(keyAt: (place: number) => string, count: number, key: string): number {
   let low = 0
   let high = count
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (sorted(middle).compare(key, 0, KEY_BYTES, 0, KEY_BYTES) < 0) low = middle + 1
+    if (keyAt(middle) < key) low = middle + 1
     else high = middle
   }
-  return low < count && sorted(low).compare(key, 0, KEY_BYTES, 0, KEY_BYTES) === 0 ? low : -1
+  return low < count && keyAt(low) === key ? low : -1
 }
 
-function sameKey(a: Buffer, b: Buffer): boolean {
-  return a.compare(b, 0, KEY_BYTES, 0, KEY_BYTES) === 0
-}
-
+const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
 
@@ -189,11 +191,14 @@ function skipNested(reader: Reader): void {
   reader.mark += 1
 }
 
+/** The key's text with its quotes, without the space around it, however much that is. */
 function memberKey(bytes: Uint8Array, start: number, colon: number): string {
-  if (colon - start > 64) return ''
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, colon - start)
-    .toString('binary')
-    .trim()
+  let from = start
+  while (from < colon && bytes[from] !== QUOTE) from += 1
+  let to = colon
+  while (to > from && bytes[to - 1] !== QUOTE) to -= 1
+  if (to - from > 64) return ''
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1')
 }
 
 function copyBytes(reader: Reader, start: number, end: number): void {

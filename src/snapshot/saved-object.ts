@@ -59,7 +59,6 @@ const specifiedMembers: Record<
     title: 'string',
     visState: 'string',
     description: 'string',
-    savedSearchId: 'string',
     version: 'number',
     kibanaSavedObjectMeta: 'object',
   },
@@ -111,7 +110,8 @@ function saysOtherType(document: Json, source: Json | undefined, type: string): 
   if (typeof document._id === 'string' && document._id.includes(':')) {
     return !document._id.startsWith(`${type}:`)
   }
-  return false
+  const named = document._type
+  return typeof named === 'string' && !['doc', '_doc', type].includes(named)
 }
 
 function departures(object: Json, type: string): RemarkKind[] {

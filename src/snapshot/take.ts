@@ -37,6 +37,8 @@ export interface TakeOptions {
   readonly acceptFall?: boolean | undefined
   /** How often one export is begun before it counts as failed. */
   readonly exportAttempts?: number | undefined
+  /** Wait before an export is begun a second time; doubles each time, with a random part. */
+  readonly retryBaseMs?: number | undefined
   readonly scanLimits?: ScanLimits | undefined
   readonly signal?: AbortSignal | undefined
   /** Tells the time at which an export ended. */
@@ -178,7 +180,7 @@ async function exportWithRetries(run: Run, type: string): Promise<PendingExport>
   }
   return pRetry(attempt, {
     retries: (run.exportAttempts ?? 3) - 1,
-    minTimeout: 500,
+    minTimeout: run.retryBaseMs ?? 500,
     randomize: true,
     ...(run.signal && { signal: run.signal }),
     shouldRetry: ({ error }) => error instanceof DashkeepError && error.transient,

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { Transform } from 'node:stream'
 
 /** Bytes go in here and come out, transformed, at a callback that may take its time. */
@@ -22,25 +21,37 @@ export function createTransformSink(
   const output = forward(transform, onOutput)
   // A failure shows at the write or end that waits for it; until then it is not unhandled.
   output.catch(() => {})
+  // A decompressor may fail over what follows the end of its data, when nobody waits any more.
+  transform.on('error', () => {})
 
   async function write(chunk: Uint8Array): Promise<void> {
     if (transform?.destroyed) return output
-    if (transform?.write(chunk) === false) await Promise.race([once(transform, 'drain'), output])
+    // Waits for the chunk itself and not for `drain`: what is still queued when a zstd stream is
+    // ended makes Node append an empty frame.
+    const taken = new Promise<void>((resolve) => {
+      transform?.write(chunk, (error) => {
+        if (!error) resolve()
+      })
+    })
+    await Promise.race([taken, output])
   }
 
   async function end(): Promise<void> {
-    // Node appends an empty frame when a stream is ended before it has drained.
-    if (transform?.writableNeedDrain) await Promise.race([once(transform, 'drain'), output])
-    transform?.end()
+    if (!transform?.destroyed) transform?.end()
     await output
   }
 
   return { write, end, destroy: () => transform.destroy() }
 }
 
+/** Leaves the transform destroyed, so that nothing queues up behind the end of its data. */
 async function forward(
   transform: Transform,
   onOutput: (chunk: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
-  for await (const chunk of transform) await onOutput(chunk)
+  try {
+    for await (const chunk of transform) await onOutput(chunk)
+  } finally {
+    transform.destroy()
+  }
 }
