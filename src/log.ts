@@ -4,32 +4,22 @@ import type { LogLevel } from './config.ts'
 
 export type { Logger } from 'pino'
 
-/** Begins a log on a stream: JSON lines in a pipe, readable lines on a terminal. */
-export async function createLog(options: {
-  level: LogLevel
-  stream: Writable
-  readable: boolean
-  colors: boolean
-}): Promise<Logger> {
-  return pino({ level: options.level, base: null }, await destination(options))
+interface LogOptions {
+  readonly level: LogLevel
+  readonly stream: Writable
+  /** Whether a person reads along. */
+  readonly readable: boolean
+  readonly colors: boolean
 }
 
-async function destination({
-  stream,
-  readable,
-  colors,
-}: {
-  stream: Writable
-  readable: boolean
-  colors: boolean
-}): Promise<DestinationStream> {
-  if (!readable) return stream
-  const { build } = await import('pino-pretty')
-  return build({
-    destination: stream,
-    sync: true,
-    colorize: colors,
-    ignore: 'pid,hostname',
-    translateTime: 'HH:MM:ss',
-  })
+/** Begins a log on a stream: JSON lines in a pipe, readable lines on a terminal. */
+export async function createLog(options: LogOptions): Promise<Logger> {
+  const destination = options.readable ? await createReadable(options) : options.stream
+  return pino({ level: options.level, base: null }, destination)
+}
+
+async function createReadable({ stream, colors }: LogOptions): Promise<DestinationStream> {
+  const { prettyFactory } = await import('pino-pretty')
+  const format = prettyFactory({ colorize: colors, translateTime: 'HH:MM:ss' })
+  return { write: (line) => void stream.write(format(line)) }
 }

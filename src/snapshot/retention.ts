@@ -1,0 +1,149 @@
+/**
+ * How many snapshots to keep. Each rule keeps the newest snapshot of each of the newest periods
+ * that have one, up to its number; a snapshot is kept when any rule keeps it. Periods are those of
+ * UTC, weeks begin on Monday (ISO 8601).
+ */
+export interface RetentionPolicy {
+  readonly last?: number | undefined
+  readonly hourly?: number | undefined
+  readonly daily?: number | undefined
+  readonly weekly?: number | undefined
+  readonly monthly?: number | undefined
+  readonly yearly?: number | undefined
+  /** Keeps everything younger than this many milliseconds. */
+  readonly withinMs?: number | undefined
+}
+
+/** What retention needs to know of a snapshot. */
+export interface RetentionCandidate {
+  readonly snapshot: string
+  readonly takenAt: Date
+  readonly suspect: boolean
+  /** The snapshot whose files it shares. */
+  readonly sameAs: string | undefined
+  readonly pinned: boolean
+}
+
+/** What is to happen to one snapshot, and every reason for keeping it. */
+export interface RetentionDecision<Candidate extends RetentionCandidate = RetentionCandidate> {
+  readonly candidate: Candidate
+  readonly keep: boolean
+  /** Why it is kept; empty when it is not. */
+  readonly reasons: readonly string[]
+}
+
+/** A rule by period: the period a moment falls into, as text. */
+const periods: Record<
+  'hourly' | 'daily' | 'weekly' | 'monthly' | 'yearly',
+  (time: Date) => string
+> = {
+  hourly: (time) => `${time.toISOString().slice(0, 13)}h`,
+  daily: (time) => time.toISOString().slice(0, 10),
+  weekly: isoWeek,
+  monthly: (time) => time.toISOString().slice(0, 7),
+  yearly: (time) => time.toISOString().slice(0, 4),
+}
+
+/**
+ * Decides what to keep of one account's snapshots and says why, newest first. Pure: reads no clock
+ * and touches no store.
+ *
+ * A suspect snapshot takes no place in a rule, so that a bad backup never pushes out a good one;
+ * it stays as long as no good one has followed it. Always kept, whatever the policy: the newest
+ * good snapshot, pinned ones, those that claim to be from after `now`, and every snapshot whose
+ * files a kept one shares. A policy without rules keeps everything.
+ */
+export function planRetention<Candidate extends RetentionCandidate>(
+  candidates: readonly Candidate[],
+  policy: RetentionPolicy,
+  { now }: { now: Date },
+): RetentionDecision<Candidate>[] {
+  const newestFirst = candidates.toSorted((a, b) => (a.snapshot < b.snapshot ? 1 : -1))
+  const reasons = new Map<Candidate, string[]>(newestFirst.map((candidate) => [candidate, []]))
+  const keep = (candidate: Candidate, reason: string) => reasons.get(candidate)?.push(reason)
+  const good = newestFirst.filter(({ suspect }) => !suspect)
+
+  if (isEmpty(policy)) for (const candidate of newestFirst) keep(candidate, 'no rule')
+  for (const candidate of good.slice(0, policy.last ?? 0)) keep(candidate, `last ${policy.last}`)
+  for (const rule of Object.keys(periods) as (keyof typeof periods)[]) {
+    keepByPeriod(good, { rule, number: policy[rule] ?? 0 }, keep)
+  }
+  for (const candidate of newestFirst) {
+    for (const reason of ownReasons(candidate, { policy, now, newestGood: good[0] })) {
+      keep(candidate, reason)
+    }
+  }
+  keepShared(newestFirst, reasons)
+  return newestFirst.map((candidate) => {
+    const found = reasons.get(candidate) ?? []
+    return { candidate, keep: found.length > 0, reasons: found }
+  })
+}
+
+function isEmpty(policy: RetentionPolicy): boolean {
+  return Object.values(policy).every((value) => value === undefined)
+}
+
+/** Keeps the newest of each period, from the newest period on. */
+function keepByPeriod<Candidate extends RetentionCandidate>(
+  newestFirst: readonly Candidate[],
+  { rule, number }: { rule: keyof typeof periods; number: number },
+  keep: (candidate: Candidate, reason: string) => void,
+): void {
+  const seen = new Set<string>()
+  for (const candidate of newestFirst) {
+    const period = periods[rule](candidate.takenAt)
+    if (seen.has(period)) continue
+    if (seen.size === number) return
+    seen.add(period)
+    keep(candidate, `${rule} ${period}`)
+  }
+}
+
+/** Reasons that lie in the snapshot itself and not in a rule that counts. */
+function ownReasons(
+  candidate: RetentionCandidate,
+  {
+    policy,
+    now,
+    newestGood,
+  }: { policy: RetentionPolicy; now: Date; newestGood: RetentionCandidate | undefined },
+): string[] {
+  const { snapshot, takenAt, pinned, suspect } = candidate
+  const age = now.getTime() - takenAt.getTime()
+  const reasons: string[] = []
+  if (candidate === newestGood) reasons.push('newest good')
+  if (pinned) reasons.push('pinned')
+  if (age < 0) reasons.push('from the future')
+  else if (policy.withinMs !== undefined && age <= policy.withinMs) reasons.push('within')
+  if (suspect && (newestGood === undefined || snapshot > newestGood.snapshot)) {
+    reasons.push('suspect, and no good one since')
+  }
+  return reasons
+}
+
+/** Keeps what kept snapshots share. A snapshot that holds files shares none itself. */
+function keepShared<Candidate extends RetentionCandidate>(
+  newestFirst: readonly Candidate[],
+  reasons: Map<Candidate, string[]>,
+): void {
+  const sharers = new Map<string, number>()
+  for (const candidate of newestFirst) {
+    if (candidate.sameAs === undefined || reasons.get(candidate)?.length === 0) continue
+    sharers.set(candidate.sameAs, (sharers.get(candidate.sameAs) ?? 0) + 1)
+  }
+  for (const candidate of newestFirst) {
+    const number = sharers.get(candidate.snapshot)
+    if (number !== undefined) reasons.get(candidate)?.push(`files shared by ${number} kept`)
+  }
+}
+
+/** `2026-W47`: the week by ISO 8601, whose year is that of its Thursday. */
+function isoWeek(time: Date): string {
+  const day = 24 * 3600_000
+  const weekday = (time.getUTCDay() + 6) % 7
+  const thursday = new Date(time.getTime() + (3 - weekday) * day)
+  const newYear = Date.UTC(thursday.getUTCFullYear(), 0, 1)
+  const week = 1 + Math.floor((thursday.getTime() - newYear) / (7 * day))
+  return `${thursday.getUTCFullYear()}-W${String(week).padStart(2, '0')}`
+}
