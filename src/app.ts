@@ -3,6 +3,8 @@ import { type AccountConfig, type Config, type Environment, readSecret } from '.
 import { DashkeepError } from './errors.ts'
 import type { Logger } from './log.ts'
 import type { ServiceClient } from './service/client.ts'
+import { createOpener, createSealer, type Opener, type Sealer } from './snapshot/encryption.ts'
+import { defaultScanLimits, type ScanLimits } from './snapshot/export-scanner.ts'
 import { type TakenSnapshot, type TakeProgress, takeSnapshot } from './snapshot/take.ts'
 import type { ObjectStore } from './store/object-store.ts'
 import { openStore } from './store/open-store.ts'
@@ -18,6 +20,33 @@ export async function openArchive({ store }: Config): Promise<ObjectStore> {
   })
 }
 
+/** The limits of reading an export. */
+export function scanLimitsOf({ limits }: Config): ScanLimits {
+  return { ...defaultScanLimits, maxHitBytes: limits.maxHitBytes }
+}
+
+/** What encrypts new files; undefined when the configuration asks for none. */
+export async function sealEncryption(
+  { encryption }: Config,
+  env: Environment,
+): Promise<Sealer | undefined> {
+  if (encryption?.recipients) return createSealer({ recipients: encryption.recipients })
+  if (!encryption?.passphrase) return undefined
+  return createSealer({ passphrase: await readSecret(encryption.passphrase, env, 'passphrase') })
+}
+
+/** What reads encrypted files; undefined when the configuration names no key for it. */
+export async function openEncryption(
+  { encryption }: Config,
+  env: Environment,
+): Promise<Opener | undefined> {
+  if (encryption?.identity) {
+    return createOpener({ identity: await readSecret(encryption.identity, env, 'identity') })
+  }
+  if (!encryption?.passphrase) return undefined
+  return createOpener({ passphrase: await readSecret(encryption.passphrase, env, 'passphrase') })
+}
+
 /** Connects to an account's service with its token, read anew. */
 export async function connectAccount(
   account: AccountConfig,
@@ -31,7 +60,7 @@ export async function connectAccount(
   return createServiceClient({
     baseUrl: account.baseUrl,
     pathPrefix: account.pathPrefix,
-    token: await readSecret(account.token, env),
+    token: await readSecret(account.token, env, 'token'),
     limits: {
       connectTimeoutMs,
       headersTimeoutMs,
@@ -104,7 +133,9 @@ async function backupAccount(
       maxFall: config.guard.maxFall,
       exportAttempts: config.limits.attempts,
       retryBaseMs: config.limits.retryBaseMs,
-      scanLimits: { maxHitBytes: config.limits.maxHitBytes, maxDepth: 1000 },
+      sealer: await sealEncryption(config, options.env),
+      opener: await openEncryption(config, options.env),
+      scanLimits: scanLimitsOf(config),
       full: options.full,
       acceptFall: options.acceptFall,
       signal: options.signal,

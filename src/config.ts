@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { validate as isCron } from 'node-cron'
 import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { z } from 'zod'
+import { durationPattern, parseDuration } from './duration.ts'
 import { DashkeepError } from './errors.ts'
 
 /** Where a secret comes from. The secret itself never stands in a configuration. */
@@ -27,6 +28,8 @@ export interface Config {
   readonly types: readonly string[]
   readonly compression: 'zstd' | 'gzip' | 'none'
   readonly guard: { readonly maxFall: number }
+  readonly encryption: EncryptionConfig | undefined
+  readonly retention: Retention | undefined
   readonly schedule: { readonly cron: string; readonly timeZone: string } | undefined
   readonly limits: Limits
   readonly logLevel: LogLevel | undefined
@@ -41,6 +44,27 @@ export interface StoreConfig {
   readonly pathStyle?: boolean | undefined
   /** Whether files also carry their metadata as object tags. */
   readonly tags?: boolean | undefined
+}
+
+/** How files are encrypted, and with what they are read again. */
+export interface EncryptionConfig {
+  /** age recipients; a backup needs no private key. */
+  readonly recipients?: readonly string[] | undefined
+  /** Encrypts and decrypts, in place of recipients. */
+  readonly passphrase?: SecretSource | undefined
+  /** Private keys as age-keygen writes them, to read encrypted files. */
+  readonly identity?: SecretSource | undefined
+}
+
+/** How many snapshots `prune` keeps: the newest of each period, up to a number of periods. */
+export interface Retention {
+  readonly last?: number | undefined
+  readonly hourly?: number | undefined
+  readonly daily?: number | undefined
+  readonly weekly?: number | undefined
+  readonly monthly?: number | undefined
+  readonly yearly?: number | undefined
+  readonly withinMs?: number | undefined
 }
 
 /** Bounds of a run; times in milliseconds, sizes in bytes. */
@@ -66,14 +90,16 @@ export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
 const name = z.string().regex(/^[\w][\w .-]{0,99}$/, 'expected letters, digits, space and . _ -')
-const url = z.url({ protocol: /^https?$/, error: 'expected an http:// or https:// address' })
+const url = z
+  .url({ protocol: /^https?$/, error: 'expected an http:// or https:// address' })
+  .refine(isPlainAddress, 'expected an address without user, password, query and fragment')
 const pathPrefix = z
   .string()
   .regex(/^((\/[\w.~-]+)+)?$/, 'expected a path such as /v1, without a slash at its end')
 const type = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'expected a type such as dashboard')
 const storeUrl = z
   .string()
-  .regex(/^(s3:\/\/[^/]|file:\/\/\/.)/, 'expected s3://bucket/prefix or file:///folder')
+  .regex(/^(s3:\/\/[^/@]+(\/|$)|file:\/\/\/.)/, 'expected s3://bucket/prefix or file:///folder')
 const positive = z.int().positive()
 const secretSource = z.union(
   [
@@ -120,8 +146,28 @@ const fileSchema = z
       })
       .optional()
       .describe('Where the archive is'),
-    types: z.array(type).min(1).optional().describe('Types to export, in this order'),
+    types: z
+      .array(type)
+      .min(1)
+      .refine((types) => new Set(types).size === types.length, 'a type comes twice')
+      .optional()
+      .describe('Types to export, in this order'),
     compression: z.enum(['zstd', 'gzip', 'none']).optional(),
+    encryption: z
+      .strictObject({
+        recipients: z
+          .array(z.string().regex(/^age1[a-z0-9]+$/, 'expected an age recipient: age1…'))
+          .min(1)
+          .optional()
+          .describe('Public age keys that can read the files'),
+        passphrase: secretSource.optional().describe('In place of recipients'),
+        identity: secretSource.optional().describe('Private age keys, to read encrypted files'),
+      })
+      .refine(
+        ({ recipients, passphrase }) => recipients === undefined || passphrase === undefined,
+        'recipients and passphrase exclude each other',
+      )
+      .optional(),
     guard: z
       .strictObject({
         maxFall: z
@@ -132,6 +178,22 @@ const fileSchema = z
           .describe('Part of the objects of a type that may vanish before a snapshot is suspect'),
       })
       .optional(),
+    retention: z
+      .strictObject({
+        last: positive.optional().describe('The newest snapshots'),
+        hourly: positive.optional().describe('The newest of each hour, for this many hours'),
+        daily: positive.optional(),
+        weekly: positive.optional(),
+        monthly: positive.optional(),
+        yearly: positive.optional(),
+        within: z
+          .string()
+          .regex(durationPattern, 'expected a duration such as 30d or 26h')
+          .optional()
+          .describe('Everything at most this much older than the newest'),
+      })
+      .optional()
+      .describe('What prune keeps; what no rule keeps is removed'),
     schedule: z
       .strictObject({
         cron: z
@@ -207,9 +269,12 @@ export async function loadConfig(
   const file = path === undefined ? {} : await readConfigFile(path, problems)
   const layered = layer(file, fromEnvironment(variables, env, problems), fromFlags(flags))
   const checked = fileSchema.safeParse(layered)
-  if (!checked.success) problems.push(...checked.error.issues.flatMap(describeIssue))
+  if (!checked.success) {
+    const sourceOf = (place: string) => sourceOfPlace(place, env, flags)
+    problems.push(...checked.error.issues.flatMap((issue) => describeIssue(issue, sourceOf)))
+  }
   const accounts = checked.data ? resolveAccounts(checked.data, problems) : []
-  if (checked.data) problems.push(...missing(checked.data, needs, path !== undefined))
+  if (checked.data) problems.push(...missing(checked.data, needs, env))
   if (problems.length > 0 || !checked.data) throw unusable(path, problems)
   return complete(checked.data, accounts)
 }
@@ -220,25 +285,27 @@ export function configSchema(): object {
 }
 
 /** Reads a secret anew, so that a rotated one is picked up. Throws a `usage` error without it. */
-export async function readSecret(source: SecretSource, env: Environment): Promise<string> {
-  const hint = 'set it, or point the configuration at where the token is'
+export async function readSecret(
+  source: SecretSource,
+  env: Environment,
+  what: 'token' | 'passphrase' | 'identity',
+): Promise<string> {
+  const unreadable = (state: string, cause?: unknown) =>
+    new DashkeepError(`Cannot read the ${what}: ${state}`, {
+      kind: 'usage',
+      hint: `set it, or point the configuration at where the ${what} is`,
+      ...(cause !== undefined && { cause }),
+    })
   if ('env' in source) {
     const value = env[source.env]?.trim()
     if (value) return value
-    throw new DashkeepError(`Cannot read the token: the variable ${source.env} is not set`, {
-      kind: 'usage',
-      hint,
-    })
+    throw unreadable(`the variable ${source.env} is not set`)
   }
   const value = await readText(source.file).catch((cause) => {
-    throw new DashkeepError(`Cannot read the token: ${fileState(source.file, cause)}`, {
-      kind: 'usage',
-      hint,
-      cause,
-    })
+    throw unreadable(fileState(source.file, cause), cause)
   })
   if (value) return value
-  throw new DashkeepError(`Cannot read the token: ${source.file} is empty`, { kind: 'usage', hint })
+  throw unreadable(`${source.file} is empty`)
 }
 
 const variableNames = [
@@ -247,6 +314,8 @@ const variableNames = [
   'ACCOUNT_ID',
   'PATH_PREFIX',
   'STORE',
+  'RECIPIENTS',
+  'IDENTITY',
   'SCHEDULE',
   'TIME_ZONE',
   'TYPES',
@@ -279,7 +348,9 @@ async function readVariables(env: Environment, problems: string[]): Promise<Vari
 async function readConfigFile(path: string, problems: string[]): Promise<object> {
   try {
     const document: unknown = parseYaml(await readFile(path, 'utf8'))
-    if (document !== null && typeof document === 'object') return document
+    if (document !== null && typeof document === 'object' && !Array.isArray(document)) {
+      return document
+    }
     problems.push(`${path}: expected members such as accounts and store`)
   } catch (error) {
     const state = error instanceof YAMLParseError ? `${path}: ${firstLine(error)}` : undefined
@@ -290,15 +361,13 @@ async function readConfigFile(path: string, problems: string[]): Promise<object>
 
 /** The variables in the form of the file. Only the token's source is kept, never the token. */
 function fromEnvironment(variables: Variables, env: Environment, problems: string[]): object {
-  const { BASE_URL, PATH_PREFIX, API_TOKEN, ACCOUNT_ID, STORE, SCHEDULE, TIME_ZONE, TYPES } =
-    variables
+  const { BASE_URL, PATH_PREFIX, ACCOUNT_ID, STORE, SCHEDULE, TIME_ZONE, TYPES } = variables
   const accountId = ACCOUNT_ID === undefined ? undefined : Number(ACCOUNT_ID)
-  if (accountId !== undefined && !Number.isSafeInteger(accountId)) {
+  if (ACCOUNT_ID !== undefined && !/^-?\d{1,15}$/.test(ACCOUNT_ID.trim())) {
     problems.push('DASHKEEP_ACCOUNT_ID: expected an integer')
   }
-  const tokenFile = env.DASHKEEP_API_TOKEN_FILE
-  const token = tokenFile ? { file: tokenFile } : { env: 'DASHKEEP_API_TOKEN' }
-  const account = API_TOKEN === undefined ? undefined : { name: 'default', accountId, token }
+  const token = secretVariable('API_TOKEN', variables, env)
+  const account = token && { name: 'default', accountId, token }
   return {
     service: { baseUrl: BASE_URL, pathPrefix: PATH_PREFIX },
     ...(account && { accounts: [account] }),
@@ -307,10 +376,25 @@ function fromEnvironment(variables: Variables, env: Environment, problems: strin
       endpoint: env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined,
       region: env.AWS_REGION || undefined,
     },
-    schedule: SCHEDULE && { cron: SCHEDULE, timeZone: TIME_ZONE },
+    encryption: {
+      recipients: variables.RECIPIENTS?.split(',').map((word) => word.trim()),
+      identity: secretVariable('IDENTITY', variables, env),
+    },
+    schedule: { cron: SCHEDULE, timeZone: TIME_ZONE },
     types: TYPES?.split(',').map((word) => word.trim()),
     logLevel: variables.LOG_LEVEL,
   }
+}
+
+/** Where a secret given by a variable, or by its file, is to be read from. */
+function secretVariable(
+  short: 'API_TOKEN' | 'IDENTITY',
+  variables: Variables,
+  env: Environment,
+): SecretSource | undefined {
+  const file = env[`DASHKEEP_${short}_FILE`]
+  if (file) return { file }
+  return variables[short] === undefined ? undefined : { env: `DASHKEEP_${short}` }
 }
 
 function fromFlags(flags: ConfigFlags): object {
@@ -359,18 +443,17 @@ function resolveAccounts(file: FileConfig, problems: string[]): AccountConfig[] 
   })
 }
 
-function missing(file: FileConfig, needs: readonly ConfigNeed[], hasFile: boolean): string[] {
+/** What a verb needs and nobody gave. A `_FILE` that cannot be read is another problem. */
+function missing(file: FileConfig, needs: readonly ConfigNeed[], env: Environment): string[] {
   const problems: string[] = []
   if (needs.includes('accounts') && file.accounts === undefined) {
-    problems.push(
-      hasFile
-        ? 'accounts: missing'
-        : 'DASHKEEP_API_TOKEN: not set, and no configuration file names accounts',
-    )
-    if (!hasFile && !file.service?.baseUrl) problems.push('DASHKEEP_BASE_URL: not set')
+    problems.push('DASHKEEP_API_TOKEN: not set, and no configuration file names accounts')
+    if (!file.service?.baseUrl && !env.DASHKEEP_BASE_URL_FILE) {
+      problems.push('DASHKEEP_BASE_URL: not set')
+    }
   }
-  if (needs.includes('store') && file.store?.url === undefined) {
-    problems.push(hasFile ? 'store.url: missing' : 'DASHKEEP_STORE: not set (or give --store)')
+  if (needs.includes('store') && file.store?.url === undefined && !env.DASHKEEP_STORE_FILE) {
+    problems.push('DASHKEEP_STORE: not set, and neither --store nor store.url is given')
   }
   return problems
 }
@@ -382,7 +465,9 @@ function complete(file: FileConfig, accounts: AccountConfig[]): Config {
     store: store?.url === undefined ? undefined : { ...store, url: store.url },
     types: file.types ?? defaultTypes,
     compression: file.compression ?? 'zstd',
+    encryption: file.encryption,
     guard: { maxFall: file.guard?.maxFall ?? 0.5 },
+    retention: file.retention && completeRetention(file.retention),
     schedule: file.schedule && {
       cron: file.schedule.cron,
       timeZone: file.schedule.timeZone ?? 'UTC',
@@ -392,17 +477,45 @@ function complete(file: FileConfig, accounts: AccountConfig[]): Config {
   }
 }
 
+function completeRetention({ within, ...rules }: NonNullable<FileConfig['retention']>): Retention {
+  return { ...rules, ...(within !== undefined && { withinMs: parseDuration(within) }) }
+}
+
 function withoutUndefined(limits: object): Partial<Limits> {
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
 }
 
-function describeIssue(issue: z.core.$ZodIssue): string[] {
+/** What can stand in for a place in the file. */
+const standIns: readonly {
+  readonly place: string
+  readonly flag?: readonly [keyof ConfigFlags, string]
+  readonly variables: readonly string[]
+}[] = [
+  { place: 'service.baseUrl', variables: ['DASHKEEP_BASE_URL'] },
+  { place: 'service.pathPrefix', variables: ['DASHKEEP_PATH_PREFIX'] },
+  { place: 'store.url', flag: ['store', '--store'], variables: ['DASHKEEP_STORE'] },
+  { place: 'store.endpoint', variables: ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'] },
+  { place: 'schedule.cron', variables: ['DASHKEEP_SCHEDULE'] },
+  { place: 'schedule.timeZone', variables: ['DASHKEEP_TIME_ZONE'] },
+  { place: 'types', flag: ['type', '--type'], variables: ['DASHKEEP_TYPES'] },
+  { place: 'logLevel', flag: ['logLevel', '--log-level'], variables: ['DASHKEEP_LOG_LEVEL'] },
+]
+
+/** The flag or variable that gave what is wrong at this place; the place itself for the file. */
+function sourceOfPlace(place: string, env: Environment, flags: ConfigFlags): string {
+  const found = standIns.find((one) => place === one.place || place.startsWith(`${one.place}.`))
+  if (found === undefined) return place
+  if (found.flag !== undefined && flags[found.flag[0]] !== undefined) return found.flag[1]
+  return found.variables.find((name) => env[name] || env[`${name}_FILE`]) ?? place
+}
+
+function describeIssue(issue: z.core.$ZodIssue, sourceOf: (place: string) => string): string[] {
   const path = issue.path.join('.')
   if (issue.code === 'unrecognized_keys') {
     const place = path === '' ? '' : `${path}.`
     return issue.keys.map((key) => `${place}${key}: unknown key`)
   }
-  return [`${path || 'the document'}: ${issue.message.replace(/^Invalid input: /, '')}`]
+  return [`${sourceOf(path) || 'the document'}: ${issue.message.replace(/^Invalid input: /, '')}`]
 }
 
 function unusable(path: string | undefined, problems: readonly string[]): DashkeepError {
@@ -412,6 +525,12 @@ function unusable(path: string | undefined, problems: readonly string[]): Dashke
     kind: 'usage',
     hint: '`dashkeep config schema` prints what a file may hold; the README lists the variables',
   })
+}
+
+/** Nothing secret can stand in an address of this form, so that it may be shown and recorded. */
+function isPlainAddress(address: string): boolean {
+  const { username, password, search, hash } = URL.parse(address) ?? {}
+  return [username, password, search, hash].every((part) => !part)
 }
 
 function isTimeZone(zone: string): boolean {

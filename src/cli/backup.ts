@@ -101,7 +101,9 @@ function toJson({ account, taken, error }: AccountBackup): object {
 function resultOf({ manifest, changes }: TakenSnapshot): string {
   if (manifest.suspect !== undefined) return 'suspect'
   if (manifest.sameAs !== undefined) return 'unchanged'
-  return changes === undefined ? 'first' : 'changed'
+  if (changes === undefined) return 'first'
+  const altered = changes.some(({ counts }) => counts.added + counts.removed + counts.changed > 0)
+  return altered || changes.length < manifest.exports.length ? 'changed' : 'full'
 }
 
 function printBackups(terminal: Terminal, backups: readonly AccountBackup[], url: string): void {

@@ -42,8 +42,7 @@ function findAccount({ accounts }: Config, name: string): AccountConfig {
 /** Reads an account id given on the command line. */
 export function parseAccountId(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  const id = Number(text)
-  if (Number.isSafeInteger(id)) return id
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
   throw new DashkeepError(`Cannot use the account id ${text}: it is not an integer`, {
     kind: 'usage',
     hint: '`dashkeep list` shows the ids of the accounts in the archive',

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { version } from '../version.ts'
 import { createTerminal, type Outside, type Terminal } from './terminal.ts'
 
@@ -55,6 +55,7 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
     }
 
   declareArchiveVerbs(program, run)
+  declareKeepingVerbs(program, run)
   declareServiceVerbs(program, run)
   declareTrialVerbs(program, run)
   return program
@@ -101,10 +102,61 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     )
     .argument('[snapshot...]', 'names of snapshots, or latest (default: every snapshot)')
     .option('-a, --account <id>', 'only this account, by its id')
+    .option('--since <when>', 'only snapshots from then on, such as 2026-11-01 or 7d')
+    .option('--sample <percent>', 'only so many of them, chosen by chance, such as 10%')
     .action(
       run(
         async () => (await import('./verify.ts')).verify,
         ([snapshots]) => ({ snapshots }),
+      ),
+    )
+}
+
+function declareKeepingVerbs(program: Command, run: Run): void {
+  common(program.command('status'))
+    .summary('say how fresh and how good the backups are')
+    .description(
+      "Says of each account what its newest good snapshot is, from the archive alone and not from\nany run's own word. Exit code 3 when an account is suspect or missing, 4 when one is stale.",
+    )
+    .option('-a, --account <id>', 'only this account, by its id')
+    .option('--max-age <duration>', 'older than this is stale, such as 26h')
+    .action(run(async () => (await import('./status.ts')).status))
+  common(program.command('prune'))
+    .summary('remove snapshots that no rule keeps')
+    .description(
+      'Shows which snapshots the retention rules keep, and why, and removes the others once you\nagree. Also sweeps what interrupted runs left more than a day ago. Rules given here take the\nplace of the configured ones.',
+    )
+    .option('-a, --account <id>', 'only this account, by its id')
+    .option('--keep-last <n>', 'keep the newest snapshots', toNumber)
+    .option('--keep-hourly <n>', 'keep the newest of each hour', toNumber)
+    .option('--keep-daily <n>', 'keep the newest of each day', toNumber)
+    .option('--keep-weekly <n>', 'keep the newest of each week', toNumber)
+    .option('--keep-monthly <n>', 'keep the newest of each month', toNumber)
+    .option('--keep-yearly <n>', 'keep the newest of each year', toNumber)
+    .option('--keep-within <duration>', 'keep what is at most this much older than the newest')
+    .option('-y, --yes', 'remove without asking')
+    .action(run(async () => (await import('./prune.ts')).prune))
+  common(program.command('pin'))
+    .summary('keep a snapshot whatever the retention rules say')
+    .description('Keeps a snapshot whatever the retention rules say, until it is unpinned.')
+    .argument('<snapshot>', 'name of a snapshot, or latest')
+    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('--note <text>', 'why; kept with the pin')
+    .action(
+      run(
+        async () => (await import('./pin.ts')).pin,
+        ([snapshot]) => ({ snapshot }),
+      ),
+    )
+  common(program.command('unpin'))
+    .summary('leave a pinned snapshot to the retention rules again')
+    .description('Leaves a pinned snapshot to the retention rules again.')
+    .argument('<snapshot>', 'name of a snapshot, or latest')
+    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .action(
+      run(
+        async () => (await import('./pin.ts')).unpin,
+        ([snapshot]) => ({ snapshot }),
       ),
     )
 }
@@ -125,6 +177,7 @@ function declareServiceVerbs(program: Command, run: Run): void {
     .command('config')
     .summary('check or print the configuration, or its schema')
     .description('Looks at the configuration.')
+    .helpCommand(false)
   common(config.command('check'))
     .description('Reads the configuration and names every problem in it.')
     .action(run(async () => (await import('./config.ts')).check))
@@ -181,5 +234,6 @@ function common(command: Command): Command {
 }
 
 function toNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It is not a whole number.')
   return Number(text)
 }

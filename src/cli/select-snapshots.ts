@@ -24,6 +24,22 @@ export async function selectSnapshots(
   return [...new Set(selected)]
 }
 
+/** Finds the one snapshot that a name stands for. Throws when accounts have to be told apart. */
+export async function selectSnapshot(
+  store: ObjectStore,
+  name: string,
+  options: { accountId: number | undefined; signal: AbortSignal },
+): Promise<SnapshotFolder> {
+  const folders = await selectSnapshots(store, [name], options)
+  const [first] = folders
+  if (first !== undefined && folders.length === 1) return first
+  const ids = folders.map(({ accountId }) => accountId).join(', ')
+  throw new DashkeepError(`Cannot choose the snapshot ${name}: several accounts have one`, {
+    kind: 'usage',
+    hint: `choose one with --account: ${ids}`,
+  })
+}
+
 function nothingThere(url: string, accountId: number | undefined): DashkeepError {
   const whose = accountId === undefined ? '' : ` of account ${accountId}`
   return new DashkeepError(`Cannot find a snapshot${whose}: ${url} holds none`, {

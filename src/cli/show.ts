@@ -1,11 +1,10 @@
 import { openArchive } from '../app.ts'
-import { DashkeepError } from '../errors.ts'
-import { dataFileKey, readManifest, type SnapshotFolder } from '../snapshot/archive.ts'
+import { dataFileKey, readManifest } from '../snapshot/archive.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import { createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
-import { selectSnapshots } from './select-snapshots.ts'
+import { selectSnapshot } from './select-snapshots.ts'
 import { formatBytes, formatTable, formatTime, type Terminal } from './terminal.ts'
 
 /** `dashkeep show`: one snapshot's manifest, as a table or as it is. */
@@ -18,8 +17,7 @@ export async function show(
   const store = await openArchive(config)
   try {
     const { signal } = terminal
-    const names = [options.snapshot ?? 'latest']
-    const folder = onlyOne(await selectSnapshots(store, names, { accountId, signal }))
+    const folder = await selectSnapshot(store, options.snapshot ?? 'latest', { accountId, signal })
     const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, { signal })
     if (terminal.json) terminal.printJson(manifest)
     else printManifest(terminal, manifest)
@@ -27,16 +25,6 @@ export async function show(
   } finally {
     await store.close()
   }
-}
-
-function onlyOne(folders: readonly SnapshotFolder[]): SnapshotFolder {
-  const [first] = folders
-  if (first !== undefined && folders.length === 1) return first
-  const ids = folders.map(({ accountId }) => accountId).join(', ')
-  throw new DashkeepError('Cannot show a snapshot: the archive holds several accounts', {
-    kind: 'usage',
-    hint: `choose one with --account: ${ids}`,
-  })
 }
 
 function printManifest(terminal: Terminal, manifest: Manifest): void {

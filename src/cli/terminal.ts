@@ -1,4 +1,5 @@
-import type { Writable } from 'node:stream'
+import { createInterface } from 'node:readline/promises'
+import type { Readable, Writable } from 'node:stream'
 import Table from 'cli-table3'
 import { createColors } from 'picocolors'
 import type { Environment } from '../config.ts'
@@ -9,6 +10,8 @@ export interface Outside {
   readonly stdout: Writable & { isTTY?: boolean; columns?: number }
   readonly stderr: Writable & { isTTY?: boolean; columns?: number }
   readonly signal: AbortSignal
+  /** Where answers come from; nobody is asked without it. */
+  readonly stdin?: Readable & { isTTY?: boolean }
 }
 
 /** Colours that are none outside a terminal, with `NO_COLOR`, and in a dumb terminal. */
@@ -37,6 +40,25 @@ export function createTerminal(outside: Outside, { json }: { json: boolean }): T
     watched: stderr.isTTY === true && env.TERM !== 'dumb' && !json,
     print: (line = '') => void stdout.write(`${line}\n`),
     printJson: (value) => void stdout.write(`${JSON.stringify(value)}\n`),
+  }
+}
+
+/**
+ * Asks before something is removed or changed. `yes` is the answer given on the command line;
+ * where nobody sits at a terminal the answer is no.
+ */
+export async function confirm(
+  { stdin, stderr, signal }: Terminal,
+  question: string,
+  { yes }: { yes: boolean | undefined },
+): Promise<boolean> {
+  if (yes) return true
+  if (stdin?.isTTY !== true || stderr.isTTY !== true) return false
+  const prompt = createInterface({ input: stdin, output: stderr })
+  try {
+    return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `, { signal })).trim())
+  } finally {
+    prompt.close()
   }
 }
 

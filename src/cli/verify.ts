@@ -1,5 +1,7 @@
-import { openArchive } from '../app.ts'
-import { listFolders } from '../snapshot/archive.ts'
+import { openArchive, openEncryption, scanLimitsOf } from '../app.ts'
+import { durationPattern, parseDuration } from '../duration.ts'
+import { DashkeepError } from '../errors.ts'
+import { listFolders, type SnapshotFolder } from '../snapshot/archive.ts'
 import { type VerifiedSnapshot, verifySnapshots } from '../snapshot/verify.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { createContext, parseAccountId } from './context.ts'
@@ -8,27 +10,42 @@ import type { CommonOptions } from './program.ts'
 import { selectSnapshots } from './select-snapshots.ts'
 import { createStatusLine, formatBytes, plural, type Terminal } from './terminal.ts'
 
-interface VerifyOptions extends CommonOptions {
+interface VerifyVerbOptions extends CommonOptions {
   readonly snapshots: readonly string[]
   readonly account?: string
+  readonly since?: string
+  readonly sample?: string
+}
+
+interface Totals {
+  snapshots: number
+  /** Bytes read. */
+  bytes: number
+  defects: number
+  /** Encrypted files proven only as far as their stored bytes, for want of a key. */
+  sealed: number
 }
 
 /** `dashkeep verify`: proves what is stored; every defect is a line, and exit code 5. */
-export async function verify(terminal: Terminal, options: VerifyOptions): Promise<number> {
+export async function verify(terminal: Terminal, options: VerifyVerbOptions): Promise<number> {
   const accountId = parseAccountId(options.account)
+  const filter = createFilter(options, new Date())
   const { config } = await createContext(terminal, options, ['store'])
+  const { signal } = terminal
+  const opener = await openEncryption(config, terminal.env)
   const store = await openArchive(config)
   const status = createStatusLine(terminal)
-  const totals = { snapshots: 0, bytes: 0, defects: 0 }
+  const totals: Totals = { snapshots: 0, bytes: 0, defects: 0, sealed: 0 }
   const report: VerifiedSnapshot['defects'][number][] = []
   try {
-    const folders = await choose(store, options.snapshots, { accountId, signal: terminal.signal })
-    const scanLimits = { maxHitBytes: config.limits.maxHitBytes, maxDepth: 1000 }
-    const verified = verifySnapshots(store, folders, { scanLimits, signal: terminal.signal })
-    for await (const { snapshot, bytesRead, defects } of verified) {
+    const folders = await choose(store, options.snapshots, { accountId, signal })
+    const scanLimits = scanLimitsOf(config)
+    const verified = verifySnapshots(store, filter(folders), { scanLimits, opener, signal })
+    for await (const { snapshot, bytesRead, sealed, defects } of verified) {
       totals.snapshots += 1
       totals.bytes += bytesRead
       totals.defects += defects.length
+      totals.sealed += sealed
       report.push(...defects)
       status.show(
         `${plural(totals.snapshots, 'snapshot')} · ${formatBytes(totals.bytes)} · ${snapshot}`,
@@ -48,13 +65,46 @@ async function choose(
   store: ObjectStore,
   names: readonly string[],
   options: { accountId: number | undefined; signal: AbortSignal },
-) {
+): Promise<AsyncIterable<SnapshotFolder> | SnapshotFolder[]> {
   return names.length === 0 ? listFolders(store, options) : selectSnapshots(store, names, options)
+}
+
+type Folders = AsyncIterable<SnapshotFolder> | Iterable<SnapshotFolder>
+
+/** What `--since` and `--sample` leave of the snapshots. */
+function createFilter({ since, sample }: VerifyVerbOptions, now: Date) {
+  const from = since === undefined ? undefined : parseSince(since, now)
+  const share = sample === undefined ? 1 : parseShare(sample)
+  return async function* filter(folders: Folders): AsyncGenerator<SnapshotFolder> {
+    for await (const folder of folders) {
+      if (from !== undefined && folder.takenAt < from) continue
+      if (Math.random() < share) yield folder
+    }
+  }
+}
+
+/** Reads `2026-11-01`, `2026-11-01T12:00:00Z`, or a duration before now such as `7d`. */
+function parseSince(text: string, now: Date): Date {
+  if (durationPattern.test(text)) return new Date(now.getTime() - parseDuration(text))
+  const date = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : undefined
+  if (date !== undefined && !Number.isNaN(date.getTime())) return date
+  throw new DashkeepError(`Cannot verify since ${text}: it is neither a date nor a duration`, {
+    kind: 'usage',
+    hint: 'say 2026-11-01 or 7d',
+  })
+}
+
+function parseShare(text: string): number {
+  const percent = /^\d{1,3}(\.\d+)?%$/.test(text) ? Number.parseFloat(text) : 0
+  if (percent > 0 && percent <= 100) return percent / 100
+  throw new DashkeepError(`Cannot verify a sample of ${text}: it is not like 10%`, {
+    kind: 'usage',
+  })
 }
 
 function printReport(
   terminal: Terminal,
-  totals: { snapshots: number; bytes: number; defects: number },
+  totals: Totals,
   report: VerifiedSnapshot['defects'],
 ): void {
   const { colors } = terminal
@@ -67,4 +117,9 @@ function printReport(
       ? `${colors.green('verified')} ${read}: every file is as its manifest says`
       : `${read}: ${plural(totals.defects, 'defect')}`,
   )
+  if (totals.sealed > 0) {
+    terminal.print(
+      `${plural(totals.sealed, 'encrypted file')} proven as stored, the content not for want of a key`,
+    )
+  }
 }

@@ -38,7 +38,7 @@ export function dataFileKey(manifest: Manifest, file: DataFile): string {
 
 /**
  * Lists the archive's folders in the order of accounts (as text) and time, from the keys alone.
- * `since` leaves out folders whose names say an earlier second; it needs an account.
+ * `startAfter` is a key: listing begins behind it.
  */
 export async function* listFolders(
   store: ObjectStore,
@@ -61,6 +61,22 @@ export async function* listFolders(
     current.files.set(place.file, object)
   }
   if (current !== undefined) yield withCompleteness(current)
+}
+
+/** Lists the archive account by account; accounts without a single folder do not show. */
+export async function* listAccounts(
+  store: ObjectStore,
+  options: { accountId?: number | undefined; signal?: AbortSignal | undefined } = {},
+): AsyncGenerator<{ accountId: number; folders: SnapshotFolder[] }> {
+  let account: { accountId: number; folders: SnapshotFolder[] } | undefined
+  for await (const folder of listFolders(store, options)) {
+    if (account?.accountId !== folder.accountId) {
+      if (account !== undefined) yield account
+      account = { accountId: folder.accountId, folders: [] }
+    }
+    account.folders.push(folder)
+  }
+  if (account !== undefined) yield account
 }
 
 function withCompleteness(folder: SnapshotFolder): SnapshotFolder {

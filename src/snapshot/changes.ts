@@ -1,6 +1,8 @@
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey } from './archive.ts'
 import type { SortedIndex } from './content-digest.ts'
+import { canOpen } from './data-file.ts'
+import type { Opener } from './encryption.ts'
 import type { ScanLimits } from './export-scanner.ts'
 import type { ChangeCounts, Manifest, ManifestExport } from './manifest.ts'
 import { proveExport } from './prove-export.ts'
@@ -36,16 +38,21 @@ const CHANGED = 2
 
 /**
  * Reads the previous export of a type from the archive and holds it against the index of the new
- * one. Returns a finder that learns the titles of new objects as the new export is read, or a
- * text that says why the previous export cannot be read.
+ * one. Returns a finder that learns the titles of new objects as the new export is read, or what
+ * is wrong with the previous export; nothing when that is encrypted and there is no key.
  */
 export async function compareWithPrevious(
   store: ObjectStore,
   previous: { manifest: Manifest; entry: ManifestExport },
   index: SortedIndex,
-  options: { limits?: ScanLimits | undefined; signal?: AbortSignal | undefined } = {},
-): Promise<ChangeFinder | string> {
+  options: {
+    limits?: ScanLimits | undefined
+    opener?: Opener | undefined
+    signal?: AbortSignal | undefined
+  } = {},
+): Promise<{ finder?: ChangeFinder; defect?: string }> {
   const { manifest, entry } = previous
+  if (!canOpen(entry.file, options.opener)) return {}
   const states = new Uint8Array(index.count)
   const removed: ChangedObject[] = []
   let removedCount = 0
@@ -62,8 +69,9 @@ export async function compareWithPrevious(
       if (removed.length < MAX_NAMED) removed.push({ id, title })
     },
   })
-  if (defect !== undefined) return defect
-  return createFinder(entry.type, index, states, { named: removed, count: removedCount })
+  if (defect !== undefined) return { defect }
+  const gone = { named: removed, count: removedCount }
+  return { finder: createFinder(entry.type, index, states, gone) }
 }
 
 function createFinder(

@@ -9,22 +9,33 @@ const extensions: Record<Compression, string> = { zstd: '.zst', gzip: '.gz', non
 /** Bytes a stream hands on at once; the default of 16 KiB costs a third more time. */
 const CHUNK_BYTES = 16 * 1024
 
-/** The data file's name for one type of objects, such as `dashboard.json.zst`. */
-export function dataFileName(type: string, compression: Compression): string {
-  return `${type}.json${extensions[compression]}`
+/** The data file's name for one type of objects, such as `dashboard.json.zst.age`. */
+export function dataFileName(
+  type: string,
+  compression: Compression,
+  { encrypted }: { encrypted: boolean },
+): string {
+  return `${type}.json${extensions[compression]}${encrypted ? '.age' : ''}`
 }
 
 /**
  * A stream that compresses one file into one frame: hard when the content is small, as almost all
  * exports are, and fast when it is large. Undefined for `none`.
  *
+ * `smallBytes` is the size of small content, undefined for large. zstd is told, since level 17
+ * prepares for 8 MB otherwise: 40 ms instead of 2 for an export of 1 kB.
  * zstd carries its checksum and is never given workers: Node's zlib loses data with `nbWorkers`.
  */
-export function createCompressor(compression: Compression, small: boolean): Transform | undefined {
+export function createCompressor(
+  compression: Compression,
+  smallBytes: number | undefined,
+): Transform | undefined {
+  const small = smallBytes !== undefined
   const { ZSTD_c_compressionLevel, ZSTD_c_checksumFlag } = zlib.constants
   if (compression === 'zstd') {
     const params = { [ZSTD_c_compressionLevel]: small ? 17 : 3, [ZSTD_c_checksumFlag]: 1 }
-    return zlib.createZstdCompress({ params, chunkSize: CHUNK_BYTES })
+    const pledgedSrcSize = smallBytes
+    return zlib.createZstdCompress({ params, pledgedSrcSize, chunkSize: CHUNK_BYTES })
   }
   if (compression === 'gzip')
     return zlib.createGzip({ level: small ? 9 : 6, chunkSize: CHUNK_BYTES })

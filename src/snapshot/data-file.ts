@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
 import { type Compression, createCompressor, createDecompressor } from './compression.ts'
+import { type FileEncryption, OpenError, type Opener, type Sealer } from './encryption.ts'
 import { createTransformSink, type TransformSink } from './transform-sink.ts'
 
 /** Size and SHA-256 (hex) of some bytes. */
@@ -14,6 +15,8 @@ export interface DataFile {
   /** Name within the snapshot's folder. */
   readonly name: string
   readonly compression: Compression
+  /** How it is encrypted, around the compression; absent when it is not. */
+  readonly encryption?: FileEncryption | undefined
   /** The bytes in the store. */
   readonly stored: Fingerprint
   /** The bytes as received from the service. */
@@ -33,20 +36,25 @@ export interface DataFileWriter extends AsyncDisposable {
 /** Content up to this many bytes is gathered first, so that it can be compressed hard. */
 const SMALL_CONTENT_BYTES = 2 * 1024 * 1024
 
-/** Begins a data file: content goes through SHA-256 and compression to the store. */
+/** Begins a data file: content goes through SHA-256, compression and encryption to the store. */
 export async function createDataFile(
   store: ObjectStore,
   key: string,
   options: {
     compression: Compression
+    sealer?: Sealer | undefined
     metadata: () => ObjectMetadata
     signal?: AbortSignal | undefined
   },
 ): Promise<DataFileWriter> {
-  const { compression, metadata, signal } = options
+  const { compression, sealer, metadata, signal } = options
   const writer = await store.create(key, { metadata, signal })
   const content = createFingerprint()
   const stored = createFingerprint()
+  const sealing = seal(sealer, async (chunk) => {
+    stored.update(chunk)
+    await writer.write(chunk)
+  })
   let gathered: Uint8Array[] | undefined = []
   let sink: TransformSink | undefined
 
@@ -54,14 +62,12 @@ export async function createDataFile(
     content.update(chunk)
     if (sink !== undefined) return sink.write(chunk)
     gathered?.push(chunk)
-    if (content.bytes() > SMALL_CONTENT_BYTES) await compressGathered(false)
+    if (content.bytes() > SMALL_CONTENT_BYTES) await compressGathered(undefined)
   }
 
-  async function compressGathered(small: boolean): Promise<TransformSink> {
-    const begun = createTransformSink(createCompressor(compression, small), async (chunk) => {
-      stored.update(chunk)
-      await writer.write(chunk)
-    })
+  async function compressGathered(smallBytes: number | undefined): Promise<TransformSink> {
+    const compressor = createCompressor(compression, smallBytes)
+    const begun = createTransformSink(compressor, (chunk) => sealing.write(chunk))
     sink = begun
     const chunks = gathered ?? []
     gathered = undefined
@@ -70,22 +76,32 @@ export async function createDataFile(
   }
 
   async function finish(): Promise<DataFile> {
-    await (sink ?? (await compressGathered(true))).end()
+    await (sink ?? (await compressGathered(content.bytes()))).end()
+    await sealing.end()
     const name = key.slice(key.lastIndexOf('/') + 1)
-    return { name, compression, stored: stored.finish(), content: content.finish() }
+    const encryption = sealer && { encryption: sealer.encryption }
+    return { name, compression, ...encryption, stored: stored.finish(), content: content.finish() }
   }
 
   async function dispose(): Promise<void> {
     sink?.destroy()
+    sealing.destroy()
     await writer[Symbol.asyncDispose]()
   }
 
   return { write, finish, commit: () => writer.commit(), [Symbol.asyncDispose]: dispose }
 }
 
+function seal(
+  sealer: Sealer | undefined,
+  onOutput: (chunk: Uint8Array) => Promise<void>,
+): TransformSink {
+  return sealer ? sealer.seal(onOutput) : createTransformSink(undefined, onOutput)
+}
+
 /** One way in which a stored file is not what its manifest says. */
 export interface DataFileDefect {
-  readonly problem: 'missing' | 'stored-bytes' | 'compression' | 'content'
+  readonly problem: 'missing' | 'stored-bytes' | 'decoding' | 'content'
   /** What was found, for people. */
   readonly detail: string
 }
@@ -93,13 +109,16 @@ export interface DataFileDefect {
 /**
  * Reads a stored data file to its end and says how it differs from its description, if it does.
  * `onContent` is given the decompressed bytes as they come, up to the described length, also when
- * they turn out to be damaged; it must not throw. Throws only when the store cannot answer.
+ * they turn out to be damaged; it must not throw. An encrypted file without an `opener` is proven
+ * as far as its stored bytes. Throws when the store cannot answer, and an `OpenError` when the file
+ * is sound and the opener's key does not fit it.
  */
 export async function proveDataFile(
   store: ObjectStore,
   key: string,
   file: DataFile,
   options: {
+    opener?: Opener | undefined
     signal?: AbortSignal | undefined
     onContent?: (chunk: Uint8Array) => void
   } = {},
@@ -107,19 +126,31 @@ export async function proveDataFile(
   const body = await store.open(key, { signal: options.signal })
   if (body === undefined) return { problem: 'missing', detail: 'it is not there' }
   const stored = createFingerprint()
-  const decoder = createDecoder(file, options.onContent)
+  const decoder = canOpen(file, options.opener) ? createDecoder(file, options) : undefined
   for await (const chunk of body) {
     stored.update(chunk)
-    await decoder.write(chunk)
+    await decoder?.write(chunk)
   }
-  const decoderDefect = await decoder.end()
+  const decoded = await decoder?.end()
   const difference = compareFingerprints(file.stored, stored.finish())
   if (difference !== undefined) return { problem: 'stored-bytes', detail: difference }
-  return decoderDefect
+  if (decoded instanceof OpenError) throw decoded
+  return decoded
 }
 
-/** Decompresses what it is given; a failure to do so is kept until the end. */
-function createDecoder(file: DataFile, onContent?: (chunk: Uint8Array) => void) {
+/** Whether the content of a file can be read with what is at hand. */
+export function canOpen(file: DataFile, opener: Opener | undefined): boolean {
+  return file.encryption === undefined || opener !== undefined
+}
+
+/** Decrypts and decompresses what it is given; a failure to do so is kept until the end. */
+function createDecoder(
+  file: DataFile,
+  {
+    opener,
+    onContent,
+  }: { opener?: Opener | undefined; onContent?: ((chunk: Uint8Array) => void) | undefined },
+) {
   const content = createFingerprint()
   let failure: unknown
   const sink = createTransformSink(createDecompressor(file.compression), (chunk) => {
@@ -127,6 +158,10 @@ function createDecoder(file: DataFile, onContent?: (chunk: Uint8Array) => void) 
     if (content.bytes() > file.content.bytes) throw new Error('more content than described')
     onContent?.(chunk)
   })
+  const opening =
+    file.encryption && opener
+      ? opener.open((chunk) => sink.write(chunk))
+      : createTransformSink(undefined, (chunk) => sink.write(chunk))
 
   async function attempt(step: () => Promise<void>): Promise<void> {
     if (failure !== undefined) return
@@ -134,21 +169,24 @@ function createDecoder(file: DataFile, onContent?: (chunk: Uint8Array) => void) 
       await step()
     } catch (error) {
       failure = error
+      opening.destroy()
       sink.destroy()
     }
   }
 
   return {
-    write: (chunk: Uint8Array) => attempt(() => sink.write(chunk)),
-    async end(): Promise<DataFileDefect | undefined> {
+    write: (chunk: Uint8Array) => attempt(() => opening.write(chunk)),
+    async end(): Promise<DataFileDefect | OpenError | undefined> {
+      await attempt(() => opening.end())
       await attempt(() => sink.end())
+      if (failure instanceof OpenError) return failure
       if (failure !== undefined) {
         const reason = failure instanceof Error ? failure.message : String(failure)
-        return { problem: 'compression', detail: `it cannot be decompressed (${reason})` }
+        return { problem: 'decoding', detail: `it cannot be decoded (${reason})` }
       }
       const difference = compareFingerprints(file.content, content.finish())
       if (difference === undefined) return undefined
-      return { problem: 'content', detail: `once decompressed, ${difference}` }
+      return { problem: 'content', detail: `once decoded, ${difference}` }
     },
   }
 }

@@ -30,6 +30,9 @@ const exportSchema = z.object({
   file: z.object({
     name: z.string().regex(/^[a-z][a-z0-9-]*\.json(\.[a-z0-9]+)*$/),
     compression: z.enum(['zstd', 'gzip', 'none']),
+    encryption: z
+      .object({ format: z.literal('age'), recipients: z.array(z.string()).min(1).readonly() })
+      .optional(),
     stored: fingerprint,
     content: fingerprint,
   }),

@@ -1,13 +1,18 @@
 import type { ObjectStore } from '../store/object-store.ts'
-import { type DataFile, proveDataFile } from './data-file.ts'
+import { canOpen, type DataFile, proveDataFile } from './data-file.ts'
+import type { Opener } from './encryption.ts'
 import type { RawHit, ScanLimits } from './export-scanner.ts'
 import type { SavedObject } from './saved-object.ts'
 import { createExportScan, type ExportContent } from './scan-export.ts'
 
-/** What reading a stored export found: its content, or what is wrong with it. */
-export type ProvenExport =
-  | { readonly content: ExportContent; readonly defect?: undefined }
-  | { readonly content?: undefined; readonly defect: string }
+/**
+ * What reading a stored export found: its content, or what is wrong with it. Neither means that
+ * the file is encrypted, no key is at hand, and its stored bytes are as described.
+ */
+export interface ProvenExport {
+  readonly content?: ExportContent | undefined
+  readonly defect?: string | undefined
+}
 
 /**
  * Reads a stored export to its end: its bytes are proven against their description, and the
@@ -21,6 +26,7 @@ export async function proveExport(
   options: {
     limits?: ScanLimits | undefined
     onObject?: (object: SavedObject, hit: RawHit) => void
+    opener?: Opener | undefined
     signal?: AbortSignal | undefined
   } = {},
 ): Promise<ProvenExport> {
@@ -36,9 +42,11 @@ export async function proveExport(
   }
   const defect = await proveDataFile(store, key, file, {
     signal: options.signal,
+    opener: options.opener,
     onContent: (chunk) => attempt(() => scan.feed(chunk)),
   })
   if (defect !== undefined) return { defect: `${key}: ${defect.detail}` }
+  if (!canOpen(file, options.opener)) return {}
   const content = attempt(() => scan.end())
   return content === undefined ? { defect: `${key}: ${failure}` } : { content }
 }

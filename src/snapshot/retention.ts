@@ -10,7 +10,10 @@ export interface RetentionPolicy {
   readonly weekly?: number | undefined
   readonly monthly?: number | undefined
   readonly yearly?: number | undefined
-  /** Keeps everything younger than this many milliseconds. */
+  /**
+   * Keeps everything at most this many milliseconds older than the newest snapshot: measured from
+   * there and not from the clock, which may have been set forward.
+   */
   readonly withinMs?: number | undefined
 }
 
@@ -48,10 +51,11 @@ const periods: Record<
  * Decides what to keep of one account's snapshots and says why, newest first. Pure: reads no clock
  * and touches no store.
  *
- * A suspect snapshot takes no place in a rule, so that a bad backup never pushes out a good one;
- * it stays as long as no good one has followed it. Always kept, whatever the policy: the newest
- * good snapshot, pinned ones, those that claim to be from after `now`, and every snapshot whose
- * files a kept one shares. A policy without rules keeps everything.
+ * A suspect snapshot takes no place in a rule, nor does one that claims to be from after `now`, so
+ * that a bad backup never pushes out a good one; it stays as long as no good one has followed it. Always kept, whatever the policy: the newest
+ * good snapshot, pinned ones, those from after `now`, one that was the newest less
+ * than an hour ago (a run that goes on may still refer to it), and every snapshot whose files a
+ * kept one shares. A policy without rules keeps everything.
  */
 export function planRetention<Candidate extends RetentionCandidate>(
   candidates: readonly Candidate[],
@@ -61,18 +65,18 @@ export function planRetention<Candidate extends RetentionCandidate>(
   const newestFirst = candidates.toSorted((a, b) => (a.snapshot < b.snapshot ? 1 : -1))
   const reasons = new Map<Candidate, string[]>(newestFirst.map((candidate) => [candidate, []]))
   const keep = (candidate: Candidate, reason: string) => reasons.get(candidate)?.push(reason)
-  const good = newestFirst.filter(({ suspect }) => !suspect)
+  const good = newestFirst.filter(({ suspect, takenAt }) => !suspect && takenAt <= now)
 
   if (isEmpty(policy)) for (const candidate of newestFirst) keep(candidate, 'no rule')
   for (const candidate of good.slice(0, policy.last ?? 0)) keep(candidate, `last ${policy.last}`)
   for (const rule of Object.keys(periods) as (keyof typeof periods)[]) {
     keepByPeriod(good, { rule, number: policy[rule] ?? 0 }, keep)
   }
+  const context = { newestGood: good[0], youngerThan: beginOfWithin(newestFirst, policy, now), now }
   for (const candidate of newestFirst) {
-    for (const reason of ownReasons(candidate, { policy, now, newestGood: good[0] })) {
-      keep(candidate, reason)
-    }
+    for (const reason of ownReasons(candidate, context)) keep(candidate, reason)
   }
+  keepInUse(newestFirst, now, keep)
   keepShared(newestFirst, reasons)
   return newestFirst.map((candidate) => {
     const found = reasons.get(candidate) ?? []
@@ -104,22 +108,48 @@ function keepByPeriod<Candidate extends RetentionCandidate>(
 function ownReasons(
   candidate: RetentionCandidate,
   {
-    policy,
-    now,
     newestGood,
-  }: { policy: RetentionPolicy; now: Date; newestGood: RetentionCandidate | undefined },
+    youngerThan,
+    now,
+  }: { newestGood?: RetentionCandidate | undefined; youngerThan: number; now: Date },
 ): string[] {
   const { snapshot, takenAt, pinned, suspect } = candidate
-  const age = now.getTime() - takenAt.getTime()
   const reasons: string[] = []
   if (candidate === newestGood) reasons.push('newest good')
   if (pinned) reasons.push('pinned')
-  if (age < 0) reasons.push('from the future')
-  else if (policy.withinMs !== undefined && age <= policy.withinMs) reasons.push('within')
+  if (takenAt > now) reasons.push('from the future')
+  if (takenAt.getTime() >= youngerThan) reasons.push('within')
   if (suspect && (newestGood === undefined || snapshot > newestGood.snapshot)) {
     reasons.push('suspect, and no good one since')
   }
   return reasons
+}
+
+/** The moment from which on everything is kept by `withinMs`. */
+function beginOfWithin(
+  newestFirst: readonly RetentionCandidate[],
+  { withinMs }: RetentionPolicy,
+  now: Date,
+): number {
+  const newest = newestFirst.find(({ takenAt }) => takenAt <= now)
+  if (withinMs === undefined || newest === undefined) return Number.POSITIVE_INFINITY
+  return newest.takenAt.getTime() - withinMs
+}
+
+/** A run refers to the newest snapshot it found; `maxSharingMs` in `take.ts` is the other half. */
+const IN_USE_MS = 3600_000
+
+function keepInUse<Candidate extends RetentionCandidate>(
+  newestFirst: readonly Candidate[],
+  now: Date,
+  keep: (candidate: Candidate, reason: string) => void,
+): void {
+  for (const [place, candidate] of newestFirst.entries()) {
+    const successor = newestFirst[place - 1]
+    if (successor === undefined) continue
+    if (now.getTime() - successor.takenAt.getTime() >= IN_USE_MS) return
+    keep(candidate, 'newest within the last hour')
+  }
 }
 
 /** Keeps what kept snapshots share. A snapshot that holds files shares none itself. */

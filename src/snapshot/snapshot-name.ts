@@ -24,5 +24,6 @@ export function snapshotTime(name: string): Date | undefined {
   if (!snapshotNamePattern.test(name)) return undefined
   const iso = name.replace(/^(....)(..)(..)T(..)(..)(..)Z.*$/, '$1-$2-$3T$4:$5:$6Z')
   const time = new Date(iso)
-  return Number.isNaN(time.getTime()) ? undefined : time
+  // 31 February would be read as 3 March, and names would no longer sort by time.
+  return !Number.isNaN(time.getTime()) && name.startsWith(timePrefix(time)) ? time : undefined
 }

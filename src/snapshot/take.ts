@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import pRetry, { AbortError } from 'p-retry'
 import { DashkeepError } from '../errors.ts'
 import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
@@ -6,6 +7,7 @@ import { fileKey, manifestName, type StoredManifest } from './archive.ts'
 import { type ChangeFinder, compareWithPrevious, type TypeChanges } from './changes.ts'
 import { type Compression, dataFileName } from './compression.ts'
 import { createDataFile, type DataFile, type DataFileWriter, proveDataFile } from './data-file.ts'
+import type { Opener, Sealer } from './encryption.ts'
 import type { ScanLimits } from './export-scanner.ts'
 import { findSuspicions } from './guard.ts'
 import {
@@ -29,6 +31,10 @@ export interface TakeOptions {
   /** The account the token must belong to; any when undefined. */
   readonly expectedAccountId?: number | undefined
   readonly compression?: Compression | undefined
+  /** Encrypts the files; they lie in the clear without it. */
+  readonly sealer?: Sealer | undefined
+  /** Reads encrypted files, so that changes against them can be named. A run needs none. */
+  readonly opener?: Opener | undefined
   /** Store the files also when nothing changed. */
   readonly full?: boolean | undefined
   /** Part of a type's objects (0 to 1) that may vanish before the snapshot is suspect. */
@@ -68,6 +74,12 @@ export interface TakenSnapshot {
   readonly warnings: readonly string[]
 }
 
+/**
+ * A run that takes longer than this stores its files in any case. `prune` keeps whatever was the
+ * newest snapshot within the last hour, so that what a run refers to is there until it is done.
+ */
+const maxSharingMs = 30 * 60_000
+
 /** An export that has arrived whole and waits to be stored. */
 interface PendingExport {
   readonly entry: ManifestExport
@@ -98,12 +110,14 @@ export async function takeSnapshot(
 ): Promise<TakenSnapshot> {
   const account = await identify(source, options)
   const { accountId } = account
+  const begun = performance.now()
   const previous = await findPrevious(store, accountId, options.takenAt, options)
   const snapshot = createSnapshotName(options.takenAt, previous.newest?.manifest.snapshot)
   const run: Run = { ...options, source, store, account, snapshot }
   await using pending = await exportAll(run)
   const { exports } = pending
-  const unchanged = !run.full && isUnchanged(exports, previous)
+  const mayShare = !run.full && performance.now() - begun < maxSharingMs
+  const unchanged = mayShare && isUnchanged(exports, previous)
   const stored = unchanged
     ? { changes: exports.map(({ entry }) => noChanges(entry.type)), warnings: [] }
     : await storeAll(run, exports, previous.newest)
@@ -195,14 +209,15 @@ async function receiveExport(
   type: string,
   body: AsyncIterable<Uint8Array>,
 ): Promise<PendingExport> {
-  const { account, compression = 'zstd', signal } = run
+  const { account, compression = 'zstd', sealer, signal } = run
   const scan = createExportScan(type, { limits: run.scanLimits })
   const metadata = () => {
     const kibanaVersion = scan.kibanaVersion()
     return { ...runMetadata(run), ...(kibanaVersion && { 'kibana-version': kibanaVersion }), type }
   }
-  const key = fileKey(account.accountId, run.snapshot, dataFileName(type, compression))
-  const writer = await createDataFile(run.store, key, { compression, metadata, signal })
+  const name = dataFileName(type, compression, { encrypted: sealer !== undefined })
+  const key = fileKey(account.accountId, run.snapshot, name)
+  const writer = await createDataFile(run.store, key, { compression, sealer, metadata, signal })
   try {
     await transfer(run, type, body, { scan, writer })
     const content = scan.end()
@@ -212,6 +227,8 @@ async function receiveExport(
     const { contentDigest } = index
     const entry = { type, kibanaVersion, exportedAt, objects, contentDigest, remarks, file }
     run.onProgress?.({ step: 'exported', export: entry })
+    // p-retry drops a result that comes after an abort; its writer would never be disposed of.
+    signal?.throwIfAborted()
     return { entry, content, writer }
   } catch (error) {
     await writer[Symbol.asyncDispose]()
@@ -243,7 +260,8 @@ async function transfer(
 
 /**
  * Whether every type holds the very objects of the previous snapshot, whose files are all there.
- * The documents must come from the same kibanaVersion too, since a restore depends on it.
+ * The documents must come from the same kibanaVersion too, since a restore depends on it, and be
+ * encrypted for the same recipients.
  */
 function isUnchanged(exports: readonly PendingExport[], previous: Previous): boolean {
   const before = previous.newest?.manifest.exports ?? []
@@ -253,7 +271,8 @@ function isUnchanged(exports: readonly PendingExport[], previous: Previous): boo
       (other) =>
         other.type === entry.type &&
         other.contentDigest === entry.contentDigest &&
-        other.kibanaVersion === entry.kibanaVersion,
+        other.kibanaVersion === entry.kibanaVersion &&
+        isDeepStrictEqual(other.file.encryption, entry.file.encryption),
     ),
   )
 }
@@ -272,35 +291,37 @@ async function storeAll(
   const changes: TypeChanges[] = []
   const warnings: string[] = []
   for (const pending of exports) {
-    const finder = await findChanges(run, pending, newest)
+    const { finder, defect, same } = await findChanges(run, pending, newest)
     await pending.writer.commit()
-    await readBack(run, pending.entry, typeof finder === 'object' ? finder : undefined)
+    await readBack(run, pending.entry, finder)
     run.onProgress?.({ step: 'stored', file: pending.entry.file })
-    if (typeof finder === 'object') changes.push(finder.finish())
-    else if (finder === 'same') changes.push(noChanges(pending.entry.type))
-    else if (finder !== 'new') warnings.push(`the previous snapshot is damaged: ${finder}`)
+    if (finder !== undefined) changes.push(finder.finish())
+    if (same) changes.push(noChanges(pending.entry.type))
+    if (defect !== undefined) warnings.push(`the previous snapshot is damaged: ${defect}`)
   }
   return { changes, warnings }
 }
 
 async function findChanges(
-  { store, signal, scanLimits }: Run,
+  { store, signal, scanLimits, opener }: Run,
   { entry, content }: PendingExport,
   newest: StoredManifest | undefined,
-): Promise<ChangeFinder | string> {
+): Promise<{ finder?: ChangeFinder; defect?: string; same?: boolean }> {
   const before = newest?.manifest.exports.find((other) => other.type === entry.type)
-  if (newest === undefined || before === undefined) return 'new'
-  if (before.contentDigest === entry.contentDigest) return 'same'
+  if (newest === undefined || before === undefined) return {}
+  if (before.contentDigest === entry.contentDigest) return { same: true }
   const previous = { manifest: newest.manifest, entry: before }
-  return compareWithPrevious(store, previous, content.index, { signal, limits: scanLimits })
+  const options = { signal, opener, limits: scanLimits }
+  return compareWithPrevious(store, previous, content.index, options)
 }
 
 async function readBack(run: Run, entry: ManifestExport, finder?: ChangeFinder): Promise<void> {
-  const { store, signal, scanLimits } = run
+  const { store, signal, opener, scanLimits } = run
   const key = fileKey(run.account.accountId, run.snapshot, entry.file.name)
+  const options = { signal, opener }
   const { defect } = finder
-    ? await proveExport(store, key, entry, { signal, limits: scanLimits, onObject: finder.see })
-    : { defect: (await proveDataFile(store, key, entry.file, { signal }))?.detail }
+    ? await proveExport(store, key, entry, { ...options, limits: scanLimits, onObject: finder.see })
+    : { defect: (await proveDataFile(store, key, entry.file, options))?.detail }
   if (defect !== undefined) throw notStored(key, defect)
 }
 

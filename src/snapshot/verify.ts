@@ -8,6 +8,8 @@ import {
   type SnapshotFolder,
   type StoredManifest,
 } from './archive.ts'
+import { canOpen } from './data-file.ts'
+import type { Opener } from './encryption.ts'
 import type { ScanLimits } from './export-scanner.ts'
 import type { Manifest, ManifestExport } from './manifest.ts'
 import { proveExport } from './prove-export.ts'
@@ -30,7 +32,16 @@ export interface VerifiedSnapshot {
   readonly manifest: Manifest | undefined
   /** Bytes read from the store for this snapshot; files proven for an earlier one are not reread. */
   readonly bytesRead: number
+  /** Encrypted files whose content no key could prove; their stored bytes are proven. */
+  readonly sealed: number
   readonly defects: readonly Defect[]
+}
+
+export interface VerifyOptions {
+  readonly scanLimits?: ScanLimits | undefined
+  /** Reads encrypted files; without it they are proven as far as their stored bytes. */
+  readonly opener?: Opener | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -39,23 +50,34 @@ export interface VerifiedSnapshot {
  * Every data file is read to its end: presence, size, both SHA-256, decompression, the document's
  * form, number of objects and contentDigest. The folder must hold nothing else, and the manifest
  * before it must have the SHA-256 the chain records. Files that several snapshots share are read
- * once and their damage is reported for each. Throws only when the store cannot answer.
+ * once and their damage is reported for each. Throws when the store cannot answer, and when the
+ * opener's key does not fit an encrypted file.
  */
 export async function* verifySnapshots(
   store: ObjectStore,
   folders: Iterable<SnapshotFolder> | AsyncIterable<SnapshotFolder>,
-  options: { scanLimits?: ScanLimits | undefined; signal?: AbortSignal | undefined } = {},
+  options: VerifyOptions = {},
 ): AsyncGenerator<VerifiedSnapshot> {
   const verifier = createVerifier(store, options)
   for await (const folder of folders) {
-    if (folder.complete) yield await verifier.verify(folder)
+    if (!folder.complete) continue
+    const verified = await verifier.verify(folder)
+    if (verified.defects.length === 0 || (await isThere(store, folder, options))) yield verified
   }
 }
 
-function createVerifier(
+/** Whether a snapshot is still there: one that a prune removes meanwhile is not damaged. */
+async function isThere(
   store: ObjectStore,
-  { scanLimits, signal }: { scanLimits?: ScanLimits | undefined; signal?: AbortSignal | undefined },
-) {
+  { accountId, snapshot }: SnapshotFolder,
+  { signal }: VerifyOptions,
+): Promise<boolean> {
+  const key = fileKey(accountId, snapshot, manifestName)
+  for await (const object of store.list(key, { signal })) if (object.key === key) return true
+  return false
+}
+
+function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: VerifyOptions) {
   /** By snapshot key: SHA-256 of its manifest, for the chain. */
   const manifestDigests = new Map<string, string>()
   /** By file key and description: what was found wrong with the file; undefined when nothing. */
@@ -72,7 +94,7 @@ function createVerifier(
     const stored = await attempt(() => readManifest(store, accountId, snapshot, { signal }))
     if (typeof stored === 'string') {
       report(manifestKey, stored)
-      return { accountId, snapshot, manifest: undefined, bytesRead, defects }
+      return { accountId, snapshot, manifest: undefined, bytesRead, sealed: 0, defects }
     }
     const { manifest, manifestSha256 } = stored
     manifestDigests.set(`${accountId}/${snapshot}`, manifestSha256)
@@ -92,11 +114,13 @@ function createVerifier(
       }
       report(key, provenFiles.get(proof))
     }
-    return { accountId, snapshot, manifest, bytesRead, defects }
+    const sealed = manifest.exports.filter(({ file }) => !canOpen(file, opener)).length
+    return { accountId, snapshot, manifest, bytesRead, sealed, defects }
   }
 
   async function checkExport(key: string, entry: ManifestExport): Promise<string | undefined> {
-    const { content, defect } = await proveExport(store, key, entry, { limits: scanLimits, signal })
+    const options = { limits: scanLimits, opener, signal }
+    const { content, defect } = await proveExport(store, key, entry, options)
     if (content === undefined) return defect
     if (content.objects !== entry.objects) {
       return `it holds ${content.objects} objects instead of ${entry.objects}`

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createObjectIndex, type SortedIndex, stableBytes } from '../../src/snapshot/content-digest.ts'
+import {
+  createObjectIndex,
+  type SortedIndex,
+  stableBytes,
+} from '../../src/snapshot/content-digest.ts'
 import {
   joinMembers,
   type MemberText,
@@ -30,12 +34,14 @@ const unstableInHit = ['_index', '_score']
 const unstableInSource = ['updated_at', 'version', '_updatedAt']
 
 /** Keys that count and keys that do not, in both places, with lookalikes. */
-const key = fc.oneof(
-  fc.constantFrom(...[...unstableInHit, ...unstableInSource].map((name) => `"${name}"`)),
-  fc.constantFrom('"_id"', '"_Index"', '"_score "', '" version"', '"updated_at\\u0000"', '""'),
-  fc.constantFrom('"__proto__"', '"toString"', '"a\\":{\\"version"', '"_sourc\u00e9"'),
-  stringText,
-).filter((text) => JSON.parse(text) !== '_source' && !isEscapedName(text))
+const key = fc
+  .oneof(
+    fc.constantFrom(...[...unstableInHit, ...unstableInSource].map((name) => `"${name}"`)),
+    fc.constantFrom('"_id"', '"_Index"', '"_score "', '" version"', '"updated_at\\u0000"', '""'),
+    fc.constantFrom('"__proto__"', '"toString"', '"a\\":{\\"version"', '"_sourc\u00e9"'),
+    stringText,
+  )
+  .filter((text) => JSON.parse(text) !== '_source' && !isEscapedName(text))
 
 /** An unstable member spelled with escapes counts as any other: services do not write such keys. */
 function isEscapedName(text: string): boolean {
@@ -120,9 +126,17 @@ describe('what counts of a hit', () => {
       '{"version":1,"updated_at":2,"_updatedAt":3,"_source":{"_index":4,"_score":5,"a":{"version":6}}}',
       '{"version":1,"updated_at":2,"_updatedAt":3,"_source":{"_index":4,"_score":5,"a":{"version":6}}}',
     ],
-    ['the names in another member', '{"a":{"_source":{"version":1}}}', '{"a":{"_source":{"version":1}}}'],
-    ['containers that do not count', '{"_score":[{"_source":{}},[,]],"a":1}'.replace('[,]', '[]'), '{"a":1}'],
-    ['the names as values', '{"a":"_score","b":["_index","_score"]}', '{"a":"_score","b":["_index","_score"]}'],
+    [
+      'the names in another member',
+      '{"a":{"_source":{"version":1}}}',
+      '{"a":{"_source":{"version":1}}}',
+    ],
+    ['containers that do not count', '{"_score":[{"_source":{}},[]],"a":1}', '{"a":1}'],
+    [
+      'the names as values',
+      '{"a":"_score","b":["_index","_score"]}',
+      '{"a":"_score","b":["_index","_score"]}',
+    ],
   ])('may be %s', (_name, hit, expected) => {
     expect(stable(hit)).toBe(expected)
   })
@@ -200,8 +214,16 @@ describe('a contentDigest', () => {
   })
 
   it('is another one when two objects exchange their content', () => {
-    expect(index([['a', '{"n":1}'], ['b', '{"n":2}']]).contentDigest).not.toBe(
-      index([['a', '{"n":2}'], ['b', '{"n":1}']]).contentDigest,
+    expect(
+      index([
+        ['a', '{"n":1}'],
+        ['b', '{"n":2}'],
+      ]).contentDigest,
+    ).not.toBe(
+      index([
+        ['a', '{"n":2}'],
+        ['b', '{"n":1}'],
+      ]).contentDigest,
     )
   })
 
@@ -217,7 +239,7 @@ describe('a contentDigest', () => {
   })
 
   it('never changes from one dashkeep to the next', () => {
-    expect(digest(...hits)).toBe('GOLDEN')
+    expect(digest(...hits)).toBe('61ad59f29d57b73c08d43e34e2a10d1ee39645e59151fe66b34e0ea4cf8aa521')
     expect(digest()).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
   })
 })

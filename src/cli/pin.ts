@@ -1,0 +1,52 @@
+import { openArchive } from '../app.ts'
+import type { SnapshotFolder } from '../snapshot/archive.ts'
+import { pinSnapshot, unpinSnapshot } from '../snapshot/pins.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import { createContext, parseAccountId } from './context.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { CommonOptions } from './program.ts'
+import { selectSnapshot } from './select-snapshots.ts'
+import type { Terminal } from './terminal.ts'
+
+interface PinOptions extends CommonOptions {
+  readonly snapshot: string
+  readonly account?: string
+  readonly note?: string
+}
+
+/** `dashkeep pin`: no retention removes the snapshot from now on. */
+export async function pin(terminal: Terminal, options: PinOptions): Promise<number> {
+  return onSnapshot(terminal, options, 'pinned', async (store, { accountId, snapshot }) => {
+    const entry = { accountId, snapshot, pinnedAt: new Date(), note: options.note }
+    await pinSnapshot(store, entry, { signal: terminal.signal })
+  })
+}
+
+/** `dashkeep unpin`: the retention rules decide again. */
+export async function unpin(terminal: Terminal, options: PinOptions): Promise<number> {
+  return onSnapshot(terminal, options, 'unpinned', (store, { accountId, snapshot }) =>
+    unpinSnapshot(store, accountId, snapshot, { signal: terminal.signal }),
+  )
+}
+
+async function onSnapshot(
+  terminal: Terminal,
+  options: PinOptions,
+  done: 'pinned' | 'unpinned',
+  act: (store: ObjectStore, folder: SnapshotFolder) => Promise<void>,
+): Promise<number> {
+  const accountId = parseAccountId(options.account)
+  const { config } = await createContext(terminal, options, ['store'])
+  const store = await openArchive(config)
+  try {
+    const { signal } = terminal
+    const folder = await selectSnapshot(store, options.snapshot, { accountId, signal })
+    await act(store, folder)
+    const { snapshot } = folder
+    if (terminal.json) terminal.printJson({ accountId: folder.accountId, snapshot, result: done })
+    else terminal.print(`${terminal.colors.green(done)} ${folder.accountId}/${snapshot}`)
+    return exitCodes.done
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,133 @@
+import { DashkeepError } from '../errors.ts'
+import type { TransformSink } from './transform-sink.ts'
+
+/** Where bytes go once they are encrypted or decrypted. */
+type Output = (chunk: Uint8Array) => Promise<void> | void
+
+/** What a manifest says of a file's encryption. */
+export interface FileEncryption {
+  readonly format: 'age'
+  /** Public keys that can open the file, or `passphrase`. Not secret. */
+  readonly recipients: readonly string[]
+}
+
+/** Encrypts files in the age format, which the `age` tool opens. */
+export interface Sealer {
+  readonly encryption: FileEncryption
+  /** Begins one file. */
+  seal(onOutput: Output): TransformSink
+}
+
+/** Decrypts what a sealer encrypted. */
+export interface Opener {
+  /** Begins one file. The sink throws an `OpenError` when the key given does not fit the file. */
+  open(onOutput: Output): TransformSink
+}
+
+/** A file cannot be opened with the key given: nothing is said about the file's soundness. */
+export class OpenError extends DashkeepError {}
+
+/**
+ * Memory for a passphrase is 2^logN kB: 32 MB here, where the `age` tool takes 256 MB and a
+ * container often has no more in all. A passphrase of five random words makes up for it.
+ */
+const SCRYPT_LOG_N = 15
+
+/** Encrypts for recipients, whose private keys are not needed here, or with a passphrase. */
+export async function createSealer(
+  key: { recipients: readonly string[] } | { passphrase: string },
+): Promise<Sealer> {
+  const { Encrypter } = await import('age-encryption')
+  const encrypter = new Encrypter()
+  if ('passphrase' in key) {
+    encrypter.setPassphrase(key.passphrase)
+    encrypter.setScryptWorkFactor(SCRYPT_LOG_N)
+  } else for (const recipient of key.recipients) addRecipient(encrypter, recipient)
+  const recipients = 'passphrase' in key ? ['passphrase'] : key.recipients.toSorted()
+  return {
+    encryption: { format: 'age', recipients },
+    seal: (onOutput) => createStreamSink((readable) => encrypter.encrypt(readable), onOutput),
+  }
+}
+
+function addRecipient(encrypter: { addRecipient(text: string): void }, recipient: string): void {
+  try {
+    encrypter.addRecipient(recipient)
+  } catch (cause) {
+    throw new DashkeepError(`Cannot encrypt for ${recipient}: it is not an age recipient`, {
+      kind: 'usage',
+      hint: 'a recipient begins with age1; age-keygen prints it beside the private key',
+      cause,
+    })
+  }
+}
+
+/** Decrypts with the identities in a key file of `age-keygen`, or with a passphrase. */
+export async function createOpener(
+  key: { identity: string } | { passphrase: string },
+): Promise<Opener> {
+  const { Decrypter } = await import('age-encryption')
+  const decrypter = new Decrypter()
+  if ('passphrase' in key) decrypter.addPassphrase(key.passphrase)
+  else for (const identity of readIdentities(key.identity)) addIdentity(decrypter, identity)
+  const decrypt = (readable: ReadableStream<Uint8Array>) =>
+    decrypter.decrypt(readable).catch((cause: unknown) => {
+      if (!/no identity matched/.test(String(cause))) throw cause
+      throw new OpenError('Cannot decrypt a file of the archive: the key given does not fit it', {
+        kind: 'usage',
+        hint: "`dashkeep show --json` names the file's recipients; give the identity of one of them",
+      })
+    })
+  return { open: (onOutput) => createStreamSink(decrypt, onOutput) }
+}
+
+/** The lines of a key file that are keys. The text is a secret and never shown. */
+function readIdentities(text: string): string[] {
+  const lines = text.split('\n').map((line) => line.trim())
+  const identities = lines.filter((line) => line !== '' && !line.startsWith('#'))
+  if (identities.length === 0) throw badIdentity()
+  return identities
+}
+
+function addIdentity(decrypter: { addIdentity(text: string): void }, identity: string): void {
+  try {
+    decrypter.addIdentity(identity)
+  } catch {
+    throw badIdentity()
+  }
+}
+
+function badIdentity(): DashkeepError {
+  return new DashkeepError('Cannot use the identity: it is not a private key of age', {
+    kind: 'usage',
+    hint: 'give the file that age-keygen wrote, with a line that begins AGE-SECRET-KEY-',
+  })
+}
+
+/** Drives a function over web streams by pushing bytes into it. */
+function createStreamSink(
+  convert: (readable: ReadableStream<Uint8Array>) => Promise<ReadableStream<Uint8Array>>,
+  onOutput: Output,
+): TransformSink {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = writable.getWriter()
+  const output = forward(convert(readable), onOutput)
+  // A failure shows at the write or end that waits for it; until then it is not unhandled.
+  output.catch(() => {})
+  writer.closed.catch(() => {})
+  return {
+    write: (chunk) => Promise.race([writer.write(chunk), output]),
+    async end() {
+      await Promise.race([writer.close(), output])
+      await output
+    },
+    destroy: () => void writer.abort().catch(() => {}),
+  }
+}
+
+async function forward(
+  converted: Promise<ReadableStream<Uint8Array>>,
+  onOutput: Output,
+): Promise<void> {
+  for await (const chunk of await converted) await onOutput(chunk)
+}

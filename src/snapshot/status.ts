@@ -1,0 +1,61 @@
+import { DashkeepError } from '../errors.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import { listAccounts, readManifest, type SnapshotFolder } from './archive.ts'
+import type { Manifest } from './manifest.ts'
+
+/** What the archive says of one account, whatever any run said of itself. */
+export interface AccountStatus {
+  readonly accountId: number
+  /** From the newest readable manifest. */
+  readonly accountName: string | undefined
+  readonly snapshots: number
+  /** Bytes of all its files. */
+  readonly bytes: number
+  /** The newest snapshot that is not suspect; undefined when there is none. */
+  readonly newestGood: Manifest | undefined
+  /** Suspect snapshots since then, with their reasons, newest first. */
+  readonly suspects: readonly { readonly snapshot: string; readonly reasons: readonly string[] }[]
+  /** What could not be read on the way to the newest good snapshot. */
+  readonly problems: readonly string[]
+}
+
+/**
+ * Says for each account in the archive what its newest good snapshot is. One listing, and the
+ * manifests from the newest back to the first good one: one an account, as a rule.
+ */
+export async function* readStatus(
+  store: ObjectStore,
+  options: { accountId?: number | undefined; signal?: AbortSignal | undefined } = {},
+): AsyncGenerator<AccountStatus> {
+  for await (const { accountId, folders } of listAccounts(store, options)) {
+    const complete = folders.filter((folder) => folder.complete)
+    const files = folders.flatMap((folder) => [...folder.files.values()])
+    const bytes = files.reduce((sum, { size }) => sum + size, 0)
+    const found = await findNewestGood(store, complete, options)
+    yield { accountId, snapshots: complete.length, bytes, ...found }
+  }
+}
+
+async function findNewestGood(
+  store: ObjectStore,
+  folders: readonly SnapshotFolder[],
+  options: { signal?: AbortSignal | undefined },
+) {
+  const suspects: { snapshot: string; reasons: readonly string[] }[] = []
+  const problems: string[] = []
+  let accountName: string | undefined
+  for (const { accountId, snapshot } of folders.toReversed()) {
+    try {
+      const { manifest } = await readManifest(store, accountId, snapshot, options)
+      accountName ??= manifest.account.name
+      if (manifest.suspect === undefined) {
+        return { accountName, newestGood: manifest, suspects, problems }
+      }
+      suspects.push({ snapshot, reasons: manifest.suspect.reasons })
+    } catch (error) {
+      if (!(error instanceof DashkeepError) || error.transient) throw error
+      problems.push(error.message)
+    }
+  }
+  return { accountName, newestGood: undefined, suspects, problems }
+}
