@@ -247,7 +247,6 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export interface ConfigFlags {
   readonly config?: string | undefined
   readonly store?: string | undefined
-  readonly type?: readonly string[] | undefined
   readonly logLevel?: string | undefined
 }
 
@@ -362,8 +361,9 @@ async function readConfigFile(path: string, problems: string[]): Promise<object>
 /** The variables in the form of the file. Only the token's source is kept, never the token. */
 function fromEnvironment(variables: Variables, env: Environment, problems: string[]): object {
   const { BASE_URL, PATH_PREFIX, ACCOUNT_ID, STORE, SCHEDULE, TIME_ZONE, TYPES } = variables
-  const accountId = ACCOUNT_ID === undefined ? undefined : Number(ACCOUNT_ID)
-  if (ACCOUNT_ID !== undefined && !/^-?\d{1,15}$/.test(ACCOUNT_ID.trim())) {
+  const isAccountId = /^-?\d{1,15}$/.test(ACCOUNT_ID?.trim() ?? '')
+  const accountId = isAccountId ? Number(ACCOUNT_ID) : undefined
+  if (ACCOUNT_ID !== undefined && !isAccountId) {
     problems.push('DASHKEEP_ACCOUNT_ID: expected an integer')
   }
   const token = secretVariable('API_TOKEN', variables, env)
@@ -398,7 +398,7 @@ function secretVariable(
 }
 
 function fromFlags(flags: ConfigFlags): object {
-  return { store: { url: flags.store }, types: flags.type, logLevel: flags.logLevel }
+  return { store: { url: flags.store }, logLevel: flags.logLevel }
 }
 
 /** Puts later layers over earlier ones, section by section; a file's accounts stay its own. */
@@ -497,7 +497,7 @@ const standIns: readonly {
   { place: 'store.endpoint', variables: ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'] },
   { place: 'schedule.cron', variables: ['DASHKEEP_SCHEDULE'] },
   { place: 'schedule.timeZone', variables: ['DASHKEEP_TIME_ZONE'] },
-  { place: 'types', flag: ['type', '--type'], variables: ['DASHKEEP_TYPES'] },
+  { place: 'types', variables: ['DASHKEEP_TYPES'] },
   { place: 'logLevel', flag: ['logLevel', '--log-level'], variables: ['DASHKEEP_LOG_LEVEL'] },
 ]
 

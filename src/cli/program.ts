@@ -73,7 +73,6 @@ function declareArchiveVerbs(program: Command, run: Run): void {
       'Takes a snapshot of every configured account: asks whom the token belongs to, exports each\ntype in turn, stores what arrived and reads it back. The manifest is written last.',
     )
     .option('-a, --account <name...>', 'only these accounts of the configuration')
-    .option('-t, --type <type...>', 'only these types (default: the configured ones)')
     .option('--full', 'store the files also when nothing changed')
     .option('--accept-fall', 'take the snapshot as good however many objects have vanished')
     .action(run(async () => (await import('./backup.ts')).backup))

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { DashkeepError } from '../errors.ts'
-import type { ObjectStore, StoredObject } from '../store/object-store.ts'
+import { type ObjectStore, ObjectTooLargeError, type StoredObject } from '../store/object-store.ts'
 import type { DataFile } from './data-file.ts'
-import { decodeManifest, type Manifest, maxManifestBytes } from './manifest.ts'
+import { decodeManifest, type Manifest, ManifestError, maxManifestBytes } from './manifest.ts'
 import { snapshotTime } from './snapshot-name.ts'
 
 /** The file whose presence makes a folder a snapshot. */
@@ -83,6 +82,11 @@ function withCompleteness(folder: SnapshotFolder): SnapshotFolder {
   return { ...folder, complete: folder.files.has(manifestName) }
 }
 
+/** Whether a key is that of a file in a snapshot's folder. */
+export function isSnapshotFile(key: string): boolean {
+  return parseKey(key) !== undefined
+}
+
 function parseKey(key: string) {
   const [account, snapshot, file, ...rest] = key.split('/')
   if (account === undefined || snapshot === undefined || !file || rest.length > 0) return undefined
@@ -91,7 +95,10 @@ function parseKey(key: string) {
   return takenAt && { accountId: Number(account), snapshot, takenAt, file }
 }
 
-/** Reads a snapshot's manifest. Throws when it is not there, unreadable, or names another snapshot. */
+/**
+ * Reads a snapshot's manifest. Throws a `ManifestError` when it is not there, cannot be used, or is
+ * that of another snapshot.
+ */
 export async function readManifest(
   store: ObjectStore,
   accountId: number,
@@ -99,9 +106,12 @@ export async function readManifest(
   options: { signal?: AbortSignal | undefined } = {},
 ): Promise<StoredManifest> {
   const key = fileKey(accountId, snapshot, manifestName)
-  const bytes = await store.get(key, { ...options, maxBytes: maxManifestBytes })
+  const bytes = await store.get(key, { ...options, maxBytes: maxManifestBytes }).catch((error) => {
+    if (error instanceof ObjectTooLargeError) throw new ManifestError(error.message)
+    throw error
+  })
   if (bytes === undefined) {
-    throw new DashkeepError(
+    throw new ManifestError(
       `Cannot read snapshot ${snapshot} of account ${accountId}: no manifest`,
       {
         hint: '`dashkeep list` shows the snapshots there are',
@@ -110,10 +120,22 @@ export async function readManifest(
   }
   const manifest = decodeManifest(bytes, `the manifest ${key}`)
   if (manifest.snapshot !== snapshot || manifest.account.id !== accountId) {
-    throw new DashkeepError(
+    throw new ManifestError(
       `Cannot read the manifest ${key}: it is the manifest of snapshot ${manifest.snapshot} of account ${manifest.account.id}`,
       { hint: 'somebody moved or copied it; put it back where it belongs' },
     )
   }
   return { manifest, manifestSha256: createHash('sha256').update(bytes).digest('hex') }
+}
+
+/** The same, with the `ManifestError` as a value. */
+export async function tryReadManifest(
+  ...args: Parameters<typeof readManifest>
+): Promise<StoredManifest | ManifestError> {
+  try {
+    return await readManifest(...args)
+  } catch (error) {
+    if (error instanceof ManifestError) return error
+    throw error
+  }
 }

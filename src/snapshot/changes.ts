@@ -90,7 +90,8 @@ function createFinder(
     },
     finish() {
       const counts = { added: 0, removed: removed.count, changed: 0 }
-      for (const state of states) {
+      for (const [place, state] of states.entries()) {
+        if (index.isDuplicate(place)) continue
         if (state === UNMATCHED) counts.added += 1
         else if (state === CHANGED) counts.changed += 1
       }

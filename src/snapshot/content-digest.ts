@@ -28,8 +28,10 @@ export interface SortedIndex {
   readonly contentDigest: string
   /** The place of the object with this id, from 0, or -1 when the index does not hold it. */
   find(id: string): number
-  /** Whether the object at a place is in the same state as `hit`. */
+  /** Whether the object at a place, or one with the same id, is in the same state as `hit`. */
   matches(place: number, hit: RawHit): boolean
+  /** Whether the object at a place has the id of the one before it. */
+  isDuplicate(place: number): boolean
 }
 
 /** Begins an index. What counts as stable is said at `stableBytes`. */
@@ -94,7 +96,16 @@ function sortRecords(blocks: readonly Buffer[], count: number): SortedIndex {
     duplicates,
     contentDigest: digest.digest('hex'),
     find: (id) => findKey((place) => text(place, 0, HALF_BYTES), count, objectKey(id)),
-    matches: (place, hit) => objectState(hit) === text(place, HALF_BYTES, RECORD_BYTES),
+    matches(place, hit) {
+      const state = objectState(hit)
+      const key = text(place, 0, HALF_BYTES)
+      for (let at = place; at < count && text(at, 0, HALF_BYTES) === key; at += 1) {
+        if (text(at, HALF_BYTES, RECORD_BYTES) === state) return true
+      }
+      return false
+    },
+    isDuplicate: (place) =>
+      place > 0 && text(place - 1, 0, HALF_BYTES) === text(place, 0, HALF_BYTES),
   }
 }
 

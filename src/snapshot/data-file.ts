@@ -126,7 +126,7 @@ export async function proveDataFile(
   const body = await store.open(key, { signal: options.signal })
   if (body === undefined) return { problem: 'missing', detail: 'it is not there' }
   const stored = createFingerprint()
-  const decoder = canOpen(file, options.opener) ? createDecoder(file, options) : undefined
+  using decoder = canOpen(file, options.opener) ? createDecoder(file, options) : undefined
   for await (const chunk of body) {
     stored.update(chunk)
     await decoder?.write(chunk)
@@ -169,12 +169,17 @@ function createDecoder(
       await step()
     } catch (error) {
       failure = error
-      opening.destroy()
-      sink.destroy()
+      release()
     }
   }
 
+  function release(): void {
+    opening.destroy()
+    sink.destroy()
+  }
+
   return {
+    [Symbol.dispose]: release,
     write: (chunk: Uint8Array) => attempt(() => opening.write(chunk)),
     async end(): Promise<DataFileDefect | OpenError | undefined> {
       await attempt(() => opening.end())

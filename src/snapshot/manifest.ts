@@ -72,6 +72,9 @@ export type ManifestExport = z.infer<typeof exportSchema>
 /** Objects added, removed and changed since the previous snapshot. */
 export type ChangeCounts = z.infer<typeof changeCounts>
 
+/** A manifest is there and cannot be used: damaged, misplaced, or of a newer format. */
+export class ManifestError extends DashkeepError {}
+
 /** The bytes of a manifest, as stored. */
 export function encodeManifest(manifest: Manifest): Uint8Array {
   return Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`)
@@ -85,7 +88,7 @@ export function decodeManifest(bytes: Uint8Array, label: string): Manifest {
   const document = parseJson(bytes, label)
   const version = (document as { formatVersion?: unknown } | null)?.formatVersion
   if (typeof version === 'number' && version > formatVersion) {
-    throw new DashkeepError(
+    throw new ManifestError(
       `Cannot read ${label}: it has format ${version}, this dashkeep reads up to ${formatVersion}`,
       { hint: 'use the newer dashkeep that wrote it' },
     )
@@ -94,7 +97,7 @@ export function decodeManifest(bytes: Uint8Array, label: string): Manifest {
   if (result.success) return result.data
   const issue = result.error.issues[0]
   const path = issue?.path.join('.') || 'the document'
-  throw new DashkeepError(`Cannot read ${label}: ${path} is not what format 1 asks for`, {
+  throw new ManifestError(`Cannot read ${label}: ${path} is not what format 1 asks for`, {
     hint: 'the manifest is damaged or was edited; `dashkeep verify` says what else is affected',
     cause: result.error,
   })
@@ -104,7 +107,7 @@ function parseJson(bytes: Uint8Array, label: string): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (cause) {
-    throw new DashkeepError(`Cannot read ${label}: it is not JSON`, {
+    throw new ManifestError(`Cannot read ${label}: it is not JSON`, {
       hint: 'the manifest is damaged; `dashkeep verify` says what else is affected',
       cause,
     })

@@ -1,14 +1,14 @@
-import { DashkeepError } from '../errors.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import {
   dataFileKey,
   fileKey,
   listFolders,
-  readManifest,
+  manifestName,
   type SnapshotFolder,
   type StoredManifest,
+  tryReadManifest,
 } from './archive.ts'
-import type { Manifest } from './manifest.ts'
+import { type Manifest, ManifestError } from './manifest.ts'
 import { timePrefix } from './snapshot-name.ts'
 
 /** How far back the first, cheap listing looks for the previous snapshot. */
@@ -18,8 +18,10 @@ const RECENT_DAYS = 35
 export interface Previous {
   /** The newest readable snapshot before the new one; undefined for the first. */
   readonly newest: StoredManifest | undefined
-  /** The newest snapshot that was not suspect, as far as it can still be read. */
+  /** The newest snapshot that was not suspect. */
   readonly lastGood: Manifest | undefined
+  /** Why there is no last good snapshot to measure against, although there should be one. */
+  readonly doubt: string | undefined
   /** Whether every file that `newest` describes is in the store with its size. */
   readonly filesPresent: boolean
   /** What was found wrong on the way, for people; the run goes on, but not in silence. */
@@ -46,17 +48,20 @@ export async function findPrevious(
     warnings.push(`snapshot ${newest} claims to be from the future: check this machine's clock`)
   }
   for (const folder of past.toReversed()) {
-    try {
-      const newest = await readManifest(store, accountId, folder.snapshot, options)
-      const lastGood = await findLastGood(store, newest.manifest, warnings, options)
-      const filesPresent = await hasFiles(store, newest.manifest, folders, options)
-      return { newest, lastGood, filesPresent, warnings }
-    } catch (error) {
-      if (!(error instanceof DashkeepError) || error.transient) throw error
-      warnings.push(error.message)
+    const newest = await tryReadManifest(store, accountId, folder.snapshot, options)
+    if (newest instanceof ManifestError) {
+      warnings.push(newest.message)
+      continue
     }
+    const { lastGood, doubt } = await findLastGood(store, newest.manifest, options)
+    const filesPresent = await hasFiles(store, newest.manifest, folders, options)
+    if (!filesPresent) {
+      warnings.push(`files of snapshot ${folder.snapshot} are missing or cut short`)
+    }
+    return { newest, lastGood, doubt, filesPresent, warnings }
   }
-  return { newest: undefined, lastGood: undefined, filesPresent: false, warnings }
+  const doubt = past.length > 0 ? 'no earlier snapshot can be read to compare with' : undefined
+  return { newest: undefined, lastGood: undefined, doubt, filesPresent: false, warnings }
 }
 
 /** The account's snapshots of the last weeks, or all of them when there are none. */
@@ -79,19 +84,15 @@ async function recentFolders(
 async function findLastGood(
   store: ObjectStore,
   newest: Manifest,
-  warnings: string[],
   options: { signal?: AbortSignal | undefined },
-): Promise<Manifest | undefined> {
-  if (newest.suspect === undefined) return newest
+): Promise<{ lastGood: Manifest | undefined; doubt: string | undefined }> {
+  const none = { lastGood: undefined, doubt: undefined }
+  if (newest.suspect === undefined) return { ...none, lastGood: newest }
   const { lastGood } = newest.suspect
-  if (lastGood === undefined) return undefined
-  try {
-    return (await readManifest(store, newest.account.id, lastGood, options)).manifest
-  } catch (error) {
-    if (!(error instanceof DashkeepError) || error.transient) throw error
-    warnings.push(error.message)
-    return newest
-  }
+  if (lastGood === undefined) return { ...none, doubt: newest.suspect.reasons.join('; ') }
+  const stored = await tryReadManifest(store, newest.account.id, lastGood, options)
+  if (!(stored instanceof ManifestError)) return { ...none, lastGood: stored.manifest }
+  return { ...none, doubt: `the last good snapshot ${lastGood} cannot be read to compare with` }
 }
 
 /** Compares sizes with the listing; asks for the folder when the listing does not reach so far. */
@@ -112,6 +113,8 @@ async function hasFiles(
       sizes.set(key, size)
     }
   }
+  // Without its manifest a folder counts as what an interrupted run left, and is swept.
+  if (!sizes.has(fileKey(id, holder, manifestName))) return false
   return manifest.exports.every(
     ({ file }) => sizes.get(dataFileKey(manifest, file)) === file.stored.bytes,
   )

@@ -1,7 +1,7 @@
 import pMap from 'p-map'
-import { DashkeepError } from '../errors.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import { listAccounts, manifestName, readManifest, type SnapshotFolder } from './archive.ts'
+import { listAccounts, manifestName, type SnapshotFolder, tryReadManifest } from './archive.ts'
+import { ManifestError } from './manifest.ts'
 import { listPins } from './pins.ts'
 import {
   planRetention,
@@ -54,16 +54,20 @@ async function planAccount(
   policy: RetentionPolicy,
   { now, signal }: { now: Date; signal?: AbortSignal | undefined },
 ): Promise<AccountPrunePlan> {
-  const leftovers = folders.filter((folder) => isLeftover(folder, now))
   const complete = folders.filter((folder) => folder.complete)
   const pins = await listPins(store, accountId, { signal })
   const read = await pMap(complete, (folder) => readCandidate(store, folder, pins, { signal }), {
     concurrency: READS_AT_ONCE,
   })
-  const unreadable = read.find((candidate) => typeof candidate === 'string')
-  const candidates = read.filter((candidate) => typeof candidate !== 'string')
-  const refusal = unreadable ?? findRefusal(folders, candidates)
+  const unreadable = read.find((candidate) => candidate instanceof ManifestError)
+  const candidates = read.flatMap((one) => (one instanceof ManifestError ? [] : one))
+  const refusal = unreadable?.message ?? findRefusal(folders, candidates)
   const decisions = planRetention(candidates, policy, { now })
+  // A folder that lost its manifest may still hold files that others share.
+  const shared = new Set(candidates.map(({ sameAs }) => sameAs))
+  const leftovers = folders.filter(
+    (folder) => !unreadable && isLeftover(folder, now) && !shared.has(folder.snapshot),
+  )
   return { accountId, refusal, decisions, leftovers }
 }
 
@@ -77,17 +81,13 @@ async function readCandidate(
   folder: SnapshotFolder,
   pins: ReadonlySet<string>,
   options: { signal?: AbortSignal | undefined },
-): Promise<PruneCandidate | string> {
+): Promise<PruneCandidate | ManifestError> {
   const { accountId, snapshot, takenAt } = folder
-  try {
-    const { manifest } = await readManifest(store, accountId, snapshot, options)
-    const { suspect, sameAs } = manifest
-    const pinned = pins.has(snapshot)
-    return { snapshot, takenAt, suspect: suspect !== undefined, sameAs, pinned, folder }
-  } catch (error) {
-    if (error instanceof DashkeepError && !error.transient) return error.message
-    throw error
-  }
+  const stored = await tryReadManifest(store, accountId, snapshot, options)
+  if (stored instanceof ManifestError) return stored
+  const { suspect, sameAs } = stored.manifest
+  const pinned = pins.has(snapshot)
+  return { snapshot, takenAt, suspect: suspect !== undefined, sameAs, pinned, folder }
 }
 
 function findRefusal(

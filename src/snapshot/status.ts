@@ -1,7 +1,6 @@
-import { DashkeepError } from '../errors.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import { listAccounts, readManifest, type SnapshotFolder } from './archive.ts'
-import type { Manifest } from './manifest.ts'
+import { listAccounts, type SnapshotFolder, tryReadManifest } from './archive.ts'
+import { type Manifest, ManifestError } from './manifest.ts'
 
 /** What the archive says of one account, whatever any run said of itself. */
 export interface AccountStatus {
@@ -45,17 +44,17 @@ async function findNewestGood(
   const problems: string[] = []
   let accountName: string | undefined
   for (const { accountId, snapshot } of folders.toReversed()) {
-    try {
-      const { manifest } = await readManifest(store, accountId, snapshot, options)
-      accountName ??= manifest.account.name
-      if (manifest.suspect === undefined) {
-        return { accountName, newestGood: manifest, suspects, problems }
-      }
-      suspects.push({ snapshot, reasons: manifest.suspect.reasons })
-    } catch (error) {
-      if (!(error instanceof DashkeepError) || error.transient) throw error
-      problems.push(error.message)
+    const stored = await tryReadManifest(store, accountId, snapshot, options)
+    if (stored instanceof ManifestError) {
+      problems.push(stored.message)
+      continue
     }
+    const { manifest } = stored
+    accountName ??= manifest.account.name
+    if (manifest.suspect === undefined) {
+      return { accountName, newestGood: manifest, suspects, problems }
+    }
+    suspects.push({ snapshot, reasons: manifest.suspect.reasons })
   }
   return { accountName, newestGood: undefined, suspects, problems }
 }

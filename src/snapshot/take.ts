@@ -174,10 +174,17 @@ async function exportAll(run: Run): Promise<{ exports: PendingExport[] } & Async
 function combine({ account, types }: Run, failures: readonly Error[]): Error {
   const [first] = failures
   if (failures.length === 1 && first !== undefined) return first
-  const hints = failures.map((error) => (error instanceof DashkeepError ? error.hint : undefined))
+  const explained = failures.filter((error) => error instanceof DashkeepError)
+  const hints = explained.flatMap(({ hint }) => hint?.replace(/\.$/, '') ?? [])
+  const kinds = new Set(failures.map((error) => (error as Partial<DashkeepError>).kind))
   return new DashkeepError(
     `Cannot back up account ${account.accountId}: ${failures.length} of ${types.length} exports failed: ${failures.map(({ message }) => message).join('; ')}`,
-    { hint: [...new Set(hints.filter((hint) => hint !== undefined))].join('; '), cause: first },
+    {
+      // A store that cannot be written is as wrong for three types as for one.
+      kind: (kinds.size === 1 && [...kinds][0]) || 'failed',
+      hint: [...new Set(hints)].join('; '),
+      cause: first,
+    },
   )
 }
 
@@ -199,7 +206,8 @@ async function exportWithRetries(run: Run, type: string): Promise<PendingExport>
     ...(run.signal && { signal: run.signal }),
     shouldRetry: ({ error }) => error instanceof DashkeepError && error.transient,
     onFailedAttempt: ({ error, retriesLeft }) => {
-      if (retriesLeft > 0) run.onProgress?.({ step: 'broken-off', type, error })
+      const again = error instanceof DashkeepError && error.transient && retriesLeft > 0
+      if (again) run.onProgress?.({ step: 'broken-off', type, error })
     },
   })
 }
@@ -332,9 +340,10 @@ function composeManifest(
   changes: readonly TypeChanges[],
 ): Manifest {
   const { account, snapshot, takenAt, source, maxFall } = run
-  const { newest, lastGood } = previous
+  const { newest, lastGood, doubt } = previous
   const entries = exports.map(({ entry }) => entry)
   const reasons = findSuspicions(entries, run.acceptFall ? undefined : lastGood, { maxFall })
+  if (doubt !== undefined && !run.acceptFall) reasons.push(doubt)
   return {
     formatVersion,
     snapshot,
@@ -372,8 +381,10 @@ async function commitManifest(run: Run, manifest: Manifest): Promise<void> {
   const bytes = encodeManifest(manifest)
   await store.put(key, bytes, { metadata: runMetadata(run), signal })
   const found = await store.get(key, { maxBytes: maxManifestBytes, signal })
-  if (found === undefined) throw notStored(key, 'it is not there')
-  if (!Buffer.from(bytes).equals(found)) throw notStored(key, 'it reads back as other bytes')
+  if (found !== undefined && Buffer.from(bytes).equals(found)) return
+  // What lies there would pass for a snapshot; better none than one that lies.
+  if (found !== undefined) await store.remove(key, { signal }).catch(() => {})
+  throw notStored(key, found === undefined ? 'it is not there' : 'it reads back as other bytes')
 }
 
 function notStored(key: string, state: string): DashkeepError {

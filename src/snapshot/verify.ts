@@ -1,17 +1,16 @@
-import { DashkeepError } from '../errors.ts'
+import { createHash } from 'node:crypto'
 import type { ObjectStore } from '../store/object-store.ts'
 import {
   dataFileKey,
   fileKey,
   manifestName,
-  readManifest,
   type SnapshotFolder,
-  type StoredManifest,
+  tryReadManifest,
 } from './archive.ts'
 import { canOpen } from './data-file.ts'
 import type { Opener } from './encryption.ts'
 import type { ScanLimits } from './export-scanner.ts'
-import type { Manifest, ManifestExport } from './manifest.ts'
+import { type Manifest, ManifestError, type ManifestExport, maxManifestBytes } from './manifest.ts'
 import { proveExport } from './prove-export.ts'
 
 /** Something in the archive that is not as a manifest says. */
@@ -91,9 +90,9 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
       if (problem !== undefined) defects.push({ accountId, snapshot, key, problem })
     }
     const manifestKey = fileKey(accountId, snapshot, manifestName)
-    const stored = await attempt(() => readManifest(store, accountId, snapshot, { signal }))
-    if (typeof stored === 'string') {
-      report(manifestKey, stored)
+    const stored = await tryReadManifest(store, accountId, snapshot, { signal })
+    if (stored instanceof ManifestError) {
+      report(manifestKey, stored.message)
       return { accountId, snapshot, manifest: undefined, bytesRead, sealed: 0, defects }
     }
     const { manifest, manifestSha256 } = stored
@@ -142,9 +141,11 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
     return `the manifest of the previous snapshot ${previous.snapshot} has been changed since`
   }
 
+  /** Of the bytes, whatever they hold: a damaged manifest is not a pruned one. */
   async function readDigest(accountId: number, snapshot: string): Promise<string | undefined> {
-    const stored = await attempt(() => readManifest(store, accountId, snapshot, { signal }))
-    return typeof stored === 'string' ? undefined : stored.manifestSha256
+    const key = fileKey(accountId, snapshot, manifestName)
+    const bytes = await store.get(key, { maxBytes: maxManifestBytes, signal })
+    return bytes && createHash('sha256').update(bytes).digest('hex')
   }
 
   return { verify }
@@ -155,13 +156,4 @@ function unexpectedFiles(folder: SnapshotFolder, manifest: Manifest): string[] {
   const own = manifest.sameAs === undefined ? manifest.exports.map(({ file }) => file.name) : []
   const expected = new Set([manifestName, ...own])
   return [...folder.files.keys()].filter((name) => !expected.has(name))
-}
-
-async function attempt(step: () => Promise<StoredManifest>): Promise<StoredManifest | string> {
-  try {
-    return await step()
-  } catch (error) {
-    if (error instanceof DashkeepError && !error.transient) return error.message
-    throw error
-  }
 }

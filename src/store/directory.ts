@@ -8,7 +8,13 @@ import { explainFileError, fileErrorCode } from './directory-errors.ts'
 import { StoreError } from './errors.ts'
 import { guardWriter, type WriterSteps } from './guarded-writer.ts'
 import { checkKey, compareKeys, isKey } from './keys.ts'
-import type { ObjectStore, ObjectWriter, StoredObject } from './object-store.ts'
+import {
+  type ObjectStore,
+  ObjectTooLargeError,
+  type ObjectWriter,
+  type StoredObject,
+  type UnfinishedWrite,
+} from './object-store.ts'
 
 /**
  * Where files grow before they are moved into place, below the root so that moving is one rename.
@@ -81,6 +87,16 @@ export function createDirectoryStore({ root: givenRoot }: { root: string }): Obj
       await explained('remove', path, () => removeFile(root, path))
     },
 
+    async *listUnfinished({ signal } = {}) {
+      const folder = join(root, temporaryFolder)
+      const entries = await explained('list', folder, () => readFolder(folder))
+      for (const { name } of entries) {
+        signal?.throwIfAborted()
+        const startedAt = temporaryTime(name)
+        if (startedAt) yield describeUnfinished(join(folder, name), startedAt)
+      }
+    },
+
     async close() {},
   }
 }
@@ -97,7 +113,7 @@ function reservedKey(key: string): StoreError {
 }
 
 function tooLarge(path: string, size: number, maxBytes: number): StoreError {
-  return new StoreError(`Cannot read ${path}: it has ${size} bytes, more than ${maxBytes}`)
+  return new ObjectTooLargeError(`Cannot read ${path}: it has ${size} bytes, more than ${maxBytes}`)
 }
 
 async function explained<T>(action: string, path: string, act: () => Promise<T>): Promise<T> {
@@ -138,6 +154,27 @@ async function openTemporary(root: string): Promise<{ path: string; handle: File
   const path = join(root, temporaryFolder, `${second}-${randomBytes(8).toString('hex')}`)
   const handle = await inFolder(dirname(path), () => open(path, 'wx', fileMode))
   return { path, handle }
+}
+
+/** When a temporary file was begun, by its name; `undefined` for what is not one of ours. */
+function temporaryTime(name: string): Date | undefined {
+  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{16}$/.exec(name)
+  if (!parts) return undefined
+  const [, year, month, day, hour, minute, second] = parts
+  const time = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
+  return Number.isNaN(time.getTime()) ? undefined : time
+}
+
+function describeUnfinished(path: string, startedAt: Date): UnfinishedWrite {
+  return {
+    key: undefined,
+    startedAt,
+    async remove({ signal } = {}) {
+      signal?.throwIfAborted()
+      await explained('remove', path, () => rm(path, { force: true }))
+      await removeIfEmpty(dirname(path))
+    },
+  }
 }
 
 async function moveIntoPlace(root: string, from: string, to: string): Promise<void> {

@@ -1,3 +1,8 @@
+import { StoreError } from './errors.ts'
+
+/** An object is larger than its reader can take. */
+export class ObjectTooLargeError extends StoreError {}
+
 /** One stored object as a listing shows it. */
 export interface StoredObject {
   /** Path below the store's root, `/` between segments. */
@@ -23,6 +28,15 @@ export interface ObjectWriter extends AsyncDisposable {
   write(chunk: Uint8Array): Promise<void>
   /** Makes the object durable and visible under its key, complete. */
   commit(): Promise<void>
+}
+
+/** What a killed writer left behind: not an object, but it takes up room. */
+export interface UnfinishedWrite {
+  /** The object it was to become, where the store knows. */
+  readonly key: string | undefined
+  readonly startedAt: Date
+  /** Succeeds when it is already gone. A writer that still goes on fails from now on. */
+  remove(options?: StoreCallOptions): Promise<void>
 }
 
 /** Options of every call that reaches the store. */
@@ -61,8 +75,8 @@ export interface ObjectStore {
   ): Promise<ObjectWriter>
 
   /**
-   * Returns the whole object, or `undefined` when the key does not exist. Throws when the object
-   * is larger than `maxBytes`, and when the store cannot answer.
+   * Returns the whole object, or `undefined` when the key does not exist. Throws an
+   * `ObjectTooLargeError` above `maxBytes`, and when the store cannot answer.
    */
   get(
     key: string,
@@ -87,6 +101,9 @@ export interface ObjectStore {
 
   /** Deletes the key. Succeeds when it is already gone, so a retry is safe. */
   remove(key: string, options?: StoreCallOptions): Promise<void>
+
+  /** Lists the writes that have begun and not ended, also those still going on. */
+  listUnfinished(options?: StoreCallOptions): AsyncIterable<UnfinishedWrite>
 
   /** Frees connections. The store is not used afterwards. */
   close(): Promise<void>

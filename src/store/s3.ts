@@ -10,7 +10,12 @@ import { collectBytes } from './collect.ts'
 import { startDeadline } from './deadline.ts'
 import { StoreError } from './errors.ts'
 import { checkKey, compareKeys, isKey } from './keys.ts'
-import type { ObjectStore, StoreCallOptions, StoredObject } from './object-store.ts'
+import {
+  type ObjectStore,
+  ObjectTooLargeError,
+  type StoreCallOptions,
+  type StoredObject,
+} from './object-store.ts'
 import {
   connectToBucket,
   type S3Call,
@@ -20,6 +25,7 @@ import {
 } from './s3-connection.ts'
 import { BodyCutShort, UnexpectedAnswer } from './s3-errors.ts'
 import { putObject } from './s3-upload.ts'
+import { listUploads } from './s3-uploads.ts'
 import { createS3Writer, partBytes } from './s3-writer.ts'
 
 /**
@@ -80,6 +86,10 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       )
     },
 
+    async *listUnfinished(options = {}) {
+      yield* listUploads(connection, options)
+    },
+
     async close() {
       connection.close()
     },
@@ -101,7 +111,7 @@ async function getObject(
     const { body, size } = arriving
     if (size > maxBytes) {
       body.destroy()
-      throw new StoreError(
+      throw new ObjectTooLargeError(
         `Cannot read ${connection.url}/${key}: it has ${size} bytes, more than ${maxBytes}`,
       )
     }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StoreError } from '../../src/store/errors.ts'
-import type { ObjectMetadata, ObjectStore } from '../../src/store/object-store.ts'
+import type { ObjectMetadata, ObjectStore, ObjectWriter } from '../../src/store/object-store.ts'
 import { collect } from './collect.ts'
 
 /** A store that holds nothing, and how to look behind it. */
@@ -60,6 +60,44 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
           /^Cannot read .*a: it has 100 bytes, more than 99$/,
         )
         expect(await store.get('a', { maxBytes: 100 })).toHaveLength(100)
+      })
+    })
+
+    describe('unfinished writes', () => {
+      it('are listed while they last, and removed for good', async () => {
+        const before = Date.now()
+        const left: ObjectWriter[] = []
+        for (const key of ['left/1', 'left/2', 'left/3']) {
+          const writer = await store.create(key)
+          await writer.write(Buffer.alloc(17 * mebibyte))
+          left.push(writer)
+        }
+        const found = await collect(store.listUnfinished())
+        expect(found).toHaveLength(3)
+        for (const { startedAt } of found) {
+          expect(Math.abs(startedAt.getTime() - before)).toBeLessThan(60_000)
+        }
+        expect(await sizes(store)).toEqual({})
+        for (const write of found) {
+          await write.remove()
+          await write.remove()
+        }
+        expect(await collect(store.listUnfinished())).toEqual([])
+        for (const writer of left) {
+          await expect(writer.commit()).rejects.toThrow(StoreError)
+          await writer[Symbol.asyncDispose]()
+        }
+        expect(await sizes(store)).toEqual({})
+      })
+
+      it('do not count when they are committed or given up', async () => {
+        await using committed = await store.create('a')
+        await committed.write(Buffer.alloc(17 * mebibyte))
+        await committed.commit()
+        const givenUp = await store.create('b')
+        await givenUp.write(Buffer.alloc(17 * mebibyte))
+        await givenUp[Symbol.asyncDispose]()
+        expect(await collect(store.listUnfinished())).toEqual([])
       })
     })
 

@@ -12,6 +12,7 @@ export interface ServedObject {
 
 export interface ServedUpload {
   readonly key: string
+  readonly startedAt: Date
   readonly metadata: Readonly<Record<string, string>>
   readonly parts: Map<number, { body: Buffer; etag: string }>
 }
@@ -99,7 +100,8 @@ export const handlers = {
   // Tags that come with it are dropped, as Ceph does.
   CreateMultipartUpload(bucket, { key, headers }) {
     const id = randomUUID()
-    bucket.uploads.set(id, { key, parts: new Map(), metadata: description(headers).metadata })
+    const { metadata } = description(headers)
+    bucket.uploads.set(id, { key, startedAt: new Date(), parts: new Map(), metadata })
     return answerXml('InitiateMultipartUploadResult', element('UploadId', id))
   },
 
@@ -122,11 +124,21 @@ export const handlers = {
     return known ? { status: 204 } : answerError(404, 'NoSuchUpload')
   },
 
-  ListMultipartUploads(bucket) {
-    const uploads = [...bucket.uploads].map(([id, { key }]) =>
-      element('Upload', element('Key', escapeXml(key)) + element('UploadId', id)),
-    )
-    return answerXml('ListMultipartUploadsResult', uploads.join(''))
+  // One upload a page, so that whoever lists has to turn pages.
+  ListMultipartUploads(bucket, { query }) {
+    const prefix = query.get('prefix') ?? ''
+    const uploads = [...bucket.uploads].filter(([, { key }]) => key.startsWith(prefix))
+    const after = uploads.findIndex(([id]) => id === query.get('upload-id-marker'))
+    const [upload, ...more] = uploads.slice(after + 1)
+    if (upload === undefined) return answerXml('ListMultipartUploadsResult', '')
+    const [id, { key, startedAt }] = upload
+    const parts = [
+      element('Upload', describeUpload(id, key, startedAt)),
+      element('IsTruncated', String(more.length > 0)),
+      element('NextKeyMarker', escapeXml(key)),
+      element('NextUploadIdMarker', id),
+    ]
+    return answerXml('ListMultipartUploadsResult', parts.join(''))
   },
 } satisfies Record<string, Handler>
 
@@ -152,6 +164,11 @@ export function routeOperation(
   const table: Record<string, string> = query.has('uploadId') ? inUpload : plain
   const name = query.has('tagging') ? `${table[method]}Tagging` : table[method]
   return name !== undefined && name in handlers ? (name as S3Operation) : undefined
+}
+
+function describeUpload(id: string, key: string, startedAt: Date): string {
+  const initiated = element('Initiated', startedAt.toISOString())
+  return element('Key', escapeXml(key)) + element('UploadId', id) + initiated
 }
 
 function description(headers: S3Request['headers']) {

@@ -1,8 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
-import { StoreError } from '../../src/store/errors.ts'
 import { guardWriter } from '../../src/store/guarded-writer.ts'
 import { checkKey, compareKeys } from '../../src/store/keys.ts'
-import type { ObjectMetadata, ObjectStore, StoredObject } from '../../src/store/object-store.ts'
+import {
+  type ObjectMetadata,
+  type ObjectStore,
+  ObjectTooLargeError,
+  type StoredObject,
+  type UnfinishedWrite,
+} from '../../src/store/object-store.ts'
 
 /** One thing asked of the store. `write` and `commit` are steps of an object begun by `create`. */
 export interface StoreCall {
@@ -14,6 +19,8 @@ export interface StoreCall {
 export interface MemoryStore extends ObjectStore {
   readonly objects: Map<string, Uint8Array>
   readonly metadata: Map<string, ObjectMetadata>
+  /** What `listUnfinished` shows: writers leave nothing here by themselves. */
+  readonly left: Set<UnfinishedWrite>
   /** Everything asked for, in order. */
   readonly calls: StoreCall[]
   /** Sees each call before it is answered; what it throws is the answer. */
@@ -50,6 +57,7 @@ export function createMemoryStore(): MemoryStore {
     url: 'memory:',
     objects,
     metadata,
+    left: new Set(),
     calls: [],
     intercept: undefined,
     keep: (_key, bytes) => bytes,
@@ -92,7 +100,7 @@ export function createMemoryStore(): MemoryStore {
       await begin('get', key, signal)
       const body = objects.get(key)
       if (body !== undefined && body.length > maxBytes) {
-        throw new StoreError(`Cannot read ${key}: it has ${body.length} bytes`)
+        throw new ObjectTooLargeError(`Cannot read ${key}: it has ${body.length} bytes`)
       }
       return body && Uint8Array.from(body)
     },
@@ -119,6 +127,11 @@ export function createMemoryStore(): MemoryStore {
       await begin('remove', key, signal)
       objects.delete(key)
       metadata.delete(key)
+    },
+
+    async *listUnfinished({ signal } = {}) {
+      signal?.throwIfAborted()
+      yield* store.left
     },
 
     async close() {},

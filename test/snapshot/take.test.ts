@@ -787,14 +787,16 @@ describe('an archive that is not as it should be', () => {
     expect(manifest.sameAs).toBeUndefined()
   })
 
-  it('warns when the last good snapshot of a suspect one cannot be read', async () => {
+  it('stays suspect when the last good snapshot cannot be read to compare with', async () => {
     const { store, source, first, firstKey } = await archive()
     source.answers = answers({ search: exportBody('search', {}) })
     const { manifest } = await take(source, store, { takenAt: day(2) })
     expect(manifest.suspect?.lastGood).toBe(first.snapshot)
     store.objects.delete(firstKey)
-    const { warnings } = await take(source, store, { takenAt: day(3) })
-    expect(warnings).toEqual([`Cannot read snapshot ${first.snapshot} of account 10: no manifest`])
+    const { manifest: next } = await take(source, store, { takenAt: day(3) })
+    expect(next.suspect?.reasons).toEqual([
+      `the last good snapshot ${first.snapshot} cannot be read to compare with`,
+    ])
   })
 
   it('is not judged when the store cannot answer', async () => {

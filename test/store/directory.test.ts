@@ -120,7 +120,7 @@ describe('a folder as a store', () => {
         await truncate(join(folder.path, 'a'), 10)
     }
     await expect(reading()).rejects.toThrow(
-      /^Cannot read .*a: it ended after 262144 of 1000000 bytes$/,
+      /^Cannot read .*a: it ended after \d+ of 1000000 bytes$/,
     )
   })
 

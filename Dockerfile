@@ -1,0 +1,22 @@
+FROM node:24-bookworm-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+# No scripts: the only one would fetch a second Node.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+
+FROM node:24-bookworm-slim
+LABEL org.opencontainers.image.title="dashkeep" \
+  org.opencontainers.image.description="Scheduled, provable backups of the saved objects of hosted Kibana accounts" \
+  org.opencontainers.image.licenses="Apache-2.0"
+ENV NODE_ENV=production
+WORKDIR /app
+COPY LICENSE package.json ./
+COPY --from=build /build/node_modules node_modules
+COPY --from=build /build/dist dist
+# No name needed: Kubernetes' runAsNonRoot looks at the number.
+USER 10001:10001
+# One process and no shell, so signals reach it.
+ENTRYPOINT ["node", "--max-semi-space-size=4", "--max-old-space-size=128", "/app/dist/main.js"]

@@ -1,0 +1,363 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { chmod } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import type { Environment } from '../../src/config.ts'
+import { accountsOf, jsonLines } from './run-dashkeep.ts'
+import { shop, shopId, startTrial, type Trial } from './trial.ts'
+
+/** A trial with one good snapshot, and a check that nothing of it was touched. */
+async function startWithSnapshot(): Promise<{ trial: Trial; expectUntouched(): Promise<void> }> {
+  const trial = await startTrial()
+  expect((await trial.run(['backup'])).exitCode).toBe(0)
+  const before = await trial.files()
+  async function expectUntouched(): Promise<void> {
+    expect(await trial.files()).toEqual(before)
+    expect((await trial.run(['verify'])).exitCode).toBe(0)
+  }
+  return { trial, expectUntouched }
+}
+
+/** The one failed account of a backup: its error and hint. */
+async function failedBackup(trial: Trial, changes: Environment) {
+  const { exitCode, stdout, stderr } = await trial.run(['backup', '--json'], changes)
+  const [account, ...others] = accountsOf(stdout)
+  expect(others).toEqual([])
+  expect(jsonLines(stderr).filter(({ msg }) => msg === 'backup failed')).toHaveLength(1)
+  return { exitCode, error: account?.error, hint: account?.hint }
+}
+
+describe('a token or address that cannot be right', () => {
+  it('is named when the service does not know the token', async () => {
+    const { trial, expectUntouched } = await startWithSnapshot()
+    await using _trial = trial
+    const failed = await failedBackup(trial, { DASHKEEP_API_TOKEN: 'unknown-token' })
+    expect(failed.exitCode).toBe(1)
+    expect(failed.error).toMatch(/^Cannot find out whom the token belongs to: the service refuses/)
+    expect(failed.hint).toMatch(/valid API token/)
+    await expectUntouched()
+  })
+
+  it('is named when the token belongs to another account than expected', async () => {
+    const { trial, expectUntouched } = await startWithSnapshot()
+    await using _trial = trial
+    const failed = await failedBackup(trial, { DASHKEEP_ACCOUNT_ID: '4711' })
+    expect(failed).toEqual({
+      exitCode: 2,
+      error: `Cannot back up account 4711: the token belongs to account ${shopId} (Shop)`,
+      hint: 'use a token of the expected account, or correct the expected account id',
+    })
+    await expectUntouched()
+  })
+
+  it('is named when the token is for another region, under status 403 or 200', async () => {
+    for (const refusalStatus of [403, 200] as const) {
+      await using trial = await startTrial({
+        refusalStatus,
+        region: 'eu-central-1',
+        accounts: [shop({ region: 'us-east-1' })],
+      })
+      const failed = await failedBackup(trial, {})
+      expect(failed.exitCode).toBe(1)
+      expect(failed.error).toMatch(
+        /the token's account is in region us-east-1, the base address serves region eu-central-1/,
+      )
+      expect(failed.hint).toMatch(/^Use the base address of region us-east-1/)
+      expect((await trial.files()).size).toBe(0)
+    }
+  })
+
+  it('is named when the path prefix is missing or too much', async () => {
+    const { trial, expectUntouched } = await startWithSnapshot()
+    await using _trial = trial
+    const failed = await failedBackup(trial, { DASHKEEP_PATH_PREFIX: '/v1' })
+    expect(failed.exitCode).toBe(1)
+    expect(failed.error).toMatch(/3 of 3 exports failed: .* the service has no such endpoint/)
+    expect(failed.hint).toMatch(/path prefix/)
+    await expectUntouched()
+  })
+
+  it('is named when the address is a web page', async () => {
+    const { trial, expectUntouched } = await startWithSnapshot()
+    await using _trial = trial
+    const server = createServer((_, response) => response.end('<html>Welcome</html>'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const failed = await failedBackup(trial, { DASHKEEP_BASE_URL: `http://127.0.0.1:${port}` })
+    server.close()
+    expect(failed.exitCode).toBe(1)
+    expect(failed.error).toMatch(/the answer is not JSON but begins "<html>Welcome/)
+    expect(failed.hint).toMatch(/no web page or proxy/)
+    await expectUntouched()
+  })
+
+  it('is named when nobody listens there', async () => {
+    const { trial, expectUntouched } = await startWithSnapshot()
+    await using _trial = trial
+    const gone = await startTrial()
+    await gone[Symbol.asyncDispose]()
+    const failed = await failedBackup(trial, { DASHKEEP_BASE_URL: gone.sandbox.url })
+    expect(failed.exitCode).toBe(1)
+    expect(failed.error).toMatch(/http:\S+ cannot be reached \(ECONNREFUSED\)/)
+    expect(failed.hint).toMatch(/base address/)
+    await expectUntouched()
+  })
+
+  it.each(['two words', 'line\nbreak', 'tökén'])(
+    'is refused without sending it: %j',
+    async (token) => {
+      await using trial = await startTrial()
+      const failed = await failedBackup(trial, { DASHKEEP_API_TOKEN: token })
+      expect(failed.exitCode).toBe(2)
+      expect(failed.error).toMatch(/^Cannot use the API token: /)
+      expect(failed.error + String(failed.hint)).not.toContain(token)
+      expect(trial.sandbox.requests()).toEqual([])
+    },
+  )
+})
+
+describe('a configuration that cannot be used', () => {
+  const cases: [what: string, env: Environment, file: string | object, problems: string[]][] = [
+    [
+      'nothing at all',
+      { DASHKEEP_CONFIG: undefined, DASHKEEP_API_TOKEN: undefined, DASHKEEP_STORE: undefined },
+      {},
+      ['DASHKEEP_API_TOKEN: not set', 'DASHKEEP_STORE: not set'],
+    ],
+    ['no address', { DASHKEEP_BASE_URL: undefined }, {}, ['accounts.0.baseUrl: missing']],
+    [
+      'unknown keys',
+      {},
+      { stroe: {}, store: { ur: 'x' }, limits: { attempt: 1 } },
+      ['stroe: unknown key', 'store.ur: unknown key', 'limits.attempt: unknown key'],
+    ],
+    ['a bad cron', { DASHKEEP_SCHEDULE: '61 3 * *' }, {}, ['DASHKEEP_SCHEDULE: expected a cron']],
+    [
+      'a bad cron in the file',
+      {},
+      { schedule: { cron: 'daily' } },
+      ['schedule.cron: expected a cron'],
+    ],
+    [
+      'a bad address',
+      { DASHKEEP_BASE_URL: 'api.example.com' },
+      {},
+      ['DASHKEEP_BASE_URL: expected an http'],
+    ],
+    ['a bad store', { DASHKEEP_STORE: '/var/backups' }, {}, ['DASHKEEP_STORE: expected s3://']],
+    [
+      'a bad account id',
+      { DASHKEEP_ACCOUNT_ID: '12x' },
+      {},
+      ['DASHKEEP_ACCOUNT_ID: expected an integer'],
+    ],
+    ['a bad log level', { DASHKEEP_LOG_LEVEL: 'loud' }, {}, ['DASHKEEP_LOG_LEVEL: ']],
+    [
+      'a type twice',
+      { DASHKEEP_TYPES: 'search,search' },
+      {},
+      ['DASHKEEP_TYPES: a type comes twice'],
+    ],
+    [
+      'a _FILE that is not there',
+      { DASHKEEP_API_TOKEN: undefined, DASHKEEP_API_TOKEN_FILE: '/no/such/token' },
+      {},
+      ['DASHKEEP_API_TOKEN_FILE: /no/such/token is not there'],
+    ],
+    [
+      'a variable and its _FILE together',
+      { DASHKEEP_API_TOKEN_FILE: '/no/such/token' },
+      {},
+      ['DASHKEEP_API_TOKEN and DASHKEEP_API_TOKEN_FILE are both set: unset one'],
+    ],
+    ['a file that is no YAML', {}, 'accounts: [', ['limits.yaml: ']],
+    ['a file that is a list', {}, '- a\n', ['limits.yaml: expected members such as accounts']],
+    ['an empty file', {}, '', ['limits.yaml: expected members such as accounts']],
+    [
+      'a file that is not there',
+      { DASHKEEP_CONFIG: '/no/such.yaml' },
+      {},
+      ['/no/such.yaml is not there'],
+    ],
+  ]
+
+  it.each(cases)('is one error that names the problem: %s', async (_what, env, file, problems) => {
+    const { trial, expectUntouched } = await startWithSnapshot()
+    await using _trial = trial
+    const path = await trial.write('limits.yaml', file)
+    const { exitCode, stdout, stderr } = await trial.run(['backup'], {
+      DASHKEEP_CONFIG: path,
+      ...env,
+    })
+    expect(exitCode).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(/^error: Cannot use the configuration.*:\n {2}- /)
+    expect(stderr.match(/^error: /gm)).toHaveLength(1)
+    expect(stderr).toMatch(/\nhint: .+\n$/)
+    const named = [...stderr.matchAll(/^ {2}- (.*)$/gm)].map(([, problem]) => problem)
+    expect(named).toHaveLength(problems.length)
+    for (const problem of problems) expect(named.join('\n')).toContain(problem)
+    await trial.write('limits.yaml', { limits: {} })
+    await expectUntouched()
+  })
+
+  it('is named by account when the token of one is not there', async () => {
+    await using trial = await startTrial()
+    const config = await trial.write('one.yaml', {
+      accounts: [{ name: 'shop', token: { file: '/no/such/token' } }],
+    })
+    const { exitCode, stdout } = await trial.run(['backup'], { DASHKEEP_CONFIG: config })
+    expect(exitCode).toBe(2)
+    expect(stdout).toMatch(
+      /failed shop: Cannot read the token: \/no\/such\/token is not there\n {2}hint: set it, or /,
+    )
+  })
+})
+
+describe('a folder that cannot take the archive', () => {
+  it('is named when dashkeep has no right to write there', async ({ skip }) => {
+    if (process.getuid?.() === 0) {
+      console.log('Left out: a folder without rights. Include it by testing as another user')
+      return skip()
+    }
+    const { trial, expectUntouched } = await startWithSnapshot()
+    await using _trial = trial
+    trial.sandbox.setObjects(shopId, 'search', [])
+    await chmod(trial.archive, 0o500)
+    const failed = await failedBackup(trial, {})
+    await chmod(trial.archive, 0o700)
+    expect(failed.exitCode).toBe(2)
+    expect(failed.error).toMatch(/permission denied/)
+    await expectUntouched()
+  })
+
+  it.each(['backup', 'list', 'show', 'verify'])(
+    'is named by `%s` when a file is in its place',
+    async (verb) => {
+      await using trial = await startTrial()
+      await trial.write('archive', 'no folder')
+      const { exitCode, stdout, stderr } = await trial.run([verb])
+      expect(exitCode).toBe(2)
+      expect(stdout + stderr).toMatch(/a file is where a folder is needed\n *hint: Choose another/)
+    },
+  )
+
+  it('is named when its file system is read-only', async ({ skip }) => {
+    await using trial = await startTrial()
+    if (!mountTmpfs(trial.archive, '1m')) return leaveOut(skip, 'a read-only file system')
+    try {
+      expect((await trial.run(['backup'])).exitCode).toBe(0)
+      const before = await trial.files()
+      execFileSync('mount', ['-o', 'remount,ro', trial.archive])
+      const failed = await failedBackup(trial, {})
+      expect(failed.exitCode).toBe(2)
+      expect(failed.error).toMatch(
+        /^Cannot back up account 100001: 3 of 3 .*: the file system is read-only$/,
+      )
+      expect(failed.hint).toMatch(/^Mount it writable/)
+      expect(await trial.files()).toEqual(before)
+      expect((await trial.run(['verify'])).exitCode).toBe(0)
+    } finally {
+      execFileSync('umount', [trial.archive])
+    }
+  })
+
+  it('is named when the disk is full, which hurts no earlier snapshot', async ({ skip }) => {
+    await using trial = await startTrial()
+    if (!mountTmpfs(trial.archive, '256k')) return leaveOut(skip, 'a full disk')
+    try {
+      expect((await trial.run(['backup'])).exitCode).toBe(0)
+      const before = await trial.files()
+      const hits = Array.from({ length: 2000 }, (_, id) => ({
+        _id: `search:${id}`,
+        _source: { type: 'search', search: { title: randomBytes(200).toString('base64') } },
+      }))
+      trial.sandbox.setObjects(shopId, 'search', hits)
+      const failed = await failedBackup(trial, {})
+      expect(failed.exitCode).toBe(1)
+      expect(failed.error).toMatch(/: no space is left$/)
+      expect(failed.hint).toMatch(/what was stored before is untouched/)
+      expect(await trial.files()).toEqual(before)
+      expect((await trial.run(['verify'])).exitCode).toBe(0)
+    } finally {
+      execFileSync('umount', [trial.archive])
+    }
+  })
+})
+
+/** Mounts an empty file system of a few bytes. Returns false where that is not allowed. */
+function mountTmpfs(folder: string, size: string): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
+  try {
+    mkdirSync(folder)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], {
+      stdio: 'ignore',
+    })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function leaveOut(skip: () => never, what: string): never {
+  console.log(`Left out: ${what}. Include it by testing as root on Linux, with the right to mount`)
+  return skip()
+}
+
+describe('an archive with a manifest that cannot be read', () => {
+  const manifests: [what: string, spoil: (text: string) => string, problem: RegExp][] = [
+    ['no JSON', (text) => text.slice(0, 200), /Cannot read the manifest \S+: it is not JSON/],
+    [
+      'a newer format',
+      (text) => text.replace('"formatVersion": 1', '"formatVersion": 2'),
+      /Cannot read the manifest \S+: it has format 2, this dashkeep reads up to 1/,
+    ],
+    [
+      'a member that does not fit',
+      (text) => text.replace(/"objects": \d+/, '"objects": "many"'),
+      /Cannot read the manifest \S+: exports\.0\.objects is not what format 1 asks for/,
+    ],
+    ['nothing in it', () => '', /Cannot read the manifest \S+: it is not JSON/],
+    [
+      'the name of another snapshot',
+      (text) => text.replace(/"snapshot": "\d{8}/, '"snapshot": "20200101'),
+      /it is the manifest of snapshot 20200101/,
+    ],
+  ]
+
+  it.each(manifests)(
+    'says so in one error, and is left as it is: %s',
+    async (_what, spoil, problem) => {
+      await using trial = await startTrial()
+      await trial.run(['backup'])
+      const [snapshot] = await trial.snapshots()
+      const key = `${shopId}/${snapshot}/manifest.json`
+      const good = (await trial.files()).get(key)
+      await trial.write(`archive/${key}`, spoil(String(good)))
+      const before = await trial.files()
+
+      const show = await trial.run(['show'])
+      expect(show.exitCode).toBe(1)
+      expect(show.stdout).toBe('')
+      expect(show.stderr).toMatch(problem)
+      expect(show.stderr).toMatch(/\nhint: .+\n$/)
+      expect((await trial.run(['list'])).stdout).toContain(snapshot)
+      const verify = await trial.run(['verify'])
+      expect(verify.exitCode).toBe(5)
+      expect(verify.stdout).toMatch(problem)
+      expect(await trial.files()).toEqual(before)
+
+      const backup = await trial.run(['backup', '--json'])
+      expect(backup.exitCode).toBe(3)
+      const [account] = accountsOf(backup.stdout)
+      expect(account).toMatchObject({ result: 'suspect' })
+      expect(String(account?.warnings)).toMatch(problem)
+      const after = await trial.files()
+      for (const [name, bytes] of before) expect(after.get(name)).toEqual(bytes)
+      expect((await trial.run(['verify', String(account?.snapshot)])).exitCode).toBe(0)
+    },
+  )
+})

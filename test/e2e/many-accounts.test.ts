@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { accountsOf, jsonLines } from './run-dashkeep.ts'
+import { accountsFrom, shortLimits, startTrial, type Trial } from './trial.ts'
+
+const ids = [501, 502, 503, 504, 505, 506, 507]
+
+/** Seven accounts, a configuration file that names them, and their tokens in variables. */
+async function startMany(): Promise<{ trial: Trial; env: Record<string, string | undefined> }> {
+  const trial = await startTrial({ accounts: accountsFrom(ids) })
+  const config = await trial.write('dashkeep.yaml', {
+    service: { baseUrl: trial.sandbox.url },
+    limits: { ...shortLimits, accounts: 3 },
+    accounts: ids.map((accountId) => ({
+      name: `team-${accountId}`,
+      accountId,
+      token: { env: `TOKEN_${accountId}` },
+    })),
+  })
+  const tokens = ids.map((id) => [`TOKEN_${id}`, `token-${id}`])
+  const env = {
+    ...Object.fromEntries(tokens),
+    DASHKEEP_CONFIG: config,
+    DASHKEEP_BASE_URL: undefined,
+    DASHKEEP_API_TOKEN: undefined,
+  }
+  return { trial, env }
+}
+
+describe('one run over many accounts', () => {
+  it('takes a snapshot of each, in the order of the configuration', async () => {
+    const { trial, env } = await startMany()
+    await using _trial = trial
+    const { exitCode, stdout } = await trial.run(['backup', '--json'], env)
+    expect(exitCode).toBe(0)
+    expect(accountsOf(stdout).map(({ accountId }) => accountId)).toEqual(ids)
+    const listed = jsonLines((await trial.run(['list', '--json'])).stdout)
+    expect(listed.map(({ accountId }) => accountId)).toEqual(ids)
+    const verified = jsonLines((await trial.run(['verify', '--json'])).stdout)
+    expect(verified).toMatchObject([{ snapshots: 7, defects: 0 }])
+  })
+
+  it('keeps the others when one fails, exits 3 and names it', async () => {
+    const { trial, env } = await startMany()
+    await using _trial = trial
+    trial.sandbox.faults.add({ operation: 'export', account: 503, refused: true })
+    const { exitCode, stdout, stderr } = await trial.run(['backup'], env)
+    expect(exitCode).toBe(3)
+    expect(stdout).toMatch(/\nteam-503 +failed\n/)
+    expect(stdout).toMatch(/\nfailed team-503: Cannot back up account 503: 3 of 3 exports failed: /)
+    expect(stdout).toContain('\n6 of 7 accounts in ')
+    expect(jsonLines(stderr).filter(({ level }) => level === 50)).toMatchObject([
+      { account: 'team-503', msg: 'backup failed' },
+    ])
+    const listed = jsonLines((await trial.run(['list', '--json'])).stdout)
+    expect(listed.map(({ accountId }) => accountId)).toEqual(ids.filter((id) => id !== 503))
+    expect((await trial.run(['verify'])).exitCode).toBe(0)
+  })
+
+  it('exits with what they have in common when all fail', async () => {
+    const { trial, env } = await startMany()
+    await using _trial = trial
+    trial.sandbox.faults.add({ operation: 'whoami', refused: true })
+    expect((await trial.run(['backup'], env)).exitCode).toBe(1)
+    const noTokens = Object.fromEntries(ids.map((id) => [`TOKEN_${id}`, undefined]))
+    const { exitCode, stdout } = await trial.run(['backup'], { ...env, ...noTokens })
+    expect(exitCode).toBe(2)
+    expect(stdout).toContain('Cannot read the token: the variable TOKEN_501 is not set')
+    expect((await trial.files()).size).toBe(0)
+  })
+
+  it('exits 1 when they fail in different ways', async () => {
+    const { trial, env } = await startMany()
+    await using _trial = trial
+    trial.sandbox.faults.add({ operation: 'whoami', refused: true })
+    const { exitCode } = await trial.run(['backup'], { ...env, TOKEN_501: undefined })
+    expect(exitCode).toBe(1)
+  })
+
+  it('refuses a token of another account than the configuration expects', async () => {
+    const { trial, env } = await startMany()
+    await using _trial = trial
+    const { exitCode, stdout } = await trial.run(['backup', '-a', 'team-501', 'team-502'], {
+      ...env,
+      TOKEN_502: 'token-503',
+    })
+    expect(exitCode).toBe(3)
+    expect(stdout).toMatch(
+      /\nfailed team-502: Cannot back up account 502: the token belongs to account 503 \(Account 503\)\n {2}hint: /,
+    )
+    expect(await trial.snapshots()).toHaveLength(1)
+    expect([...(await trial.files()).keys()].filter((key) => key.startsWith('503/'))).toEqual([])
+  })
+
+  it('takes only the accounts asked for, and knows no others', async () => {
+    const { trial, env } = await startMany()
+    await using _trial = trial
+    const { exitCode } = await trial.run(['backup', '--account', 'team-504', 'team-501'], env)
+    expect(exitCode).toBe(0)
+    const listed = jsonLines((await trial.run(['list', '--json'])).stdout)
+    expect(listed.map(({ accountId }) => accountId)).toEqual([501, 504])
+    const unknown = await trial.run(['backup', '--account', 'team-999'], env)
+    expect(unknown.exitCode).toBe(2)
+    expect(unknown.stderr).toMatch(
+      /^error: Cannot find the account team-999: the configuration does not name it\nhint: it names team-501, /,
+    )
+  })
+
+  it('asks for one account when several could be meant, and lists or verifies one', async () => {
+    const { trial, env } = await startMany()
+    await using _trial = trial
+    await trial.run(['backup'], env)
+    const show = await trial.run(['show'])
+    expect(show.exitCode).toBe(2)
+    expect(show.stderr).toContain(`hint: choose one with --account: ${ids.join(', ')}\n`)
+    const [shown] = jsonLines((await trial.run(['show', '--account', '505', '--json'])).stdout)
+    expect(shown?.account).toEqual({ id: 505, name: 'Account 505' })
+    const listed = jsonLines((await trial.run(['list', '--account', '505', '--json'])).stdout)
+    expect(listed).toMatchObject([{ accountId: 505, snapshot: shown?.snapshot }])
+    const verified = await trial.run(['verify', '--account', '505', '--json'])
+    expect(jsonLines(verified.stdout)).toMatchObject([{ snapshots: 1, defects: 0 }])
+  })
+
+  it('says whom each token belongs to, also when one is refused', async () => {
+    const { trial, env } = await startMany()
+    await using _trial = trial
+    const good = await trial.run(['whoami'], env)
+    expect(good.exitCode).toBe(0)
+    expect(good.stdout).toMatch(/^ACCOUNT +ID +NAME\nteam-501 +501 +Account 501\n/)
+    const { exitCode, stdout } = await trial.run(['whoami', '--json'], {
+      ...env,
+      TOKEN_502: 'nonsense',
+      TOKEN_503: 'token-504',
+    })
+    expect(exitCode).toBe(3)
+    const accounts = accountsOf(stdout)
+    expect(accounts[0]).toEqual({ name: 'team-501', accountId: 501, accountName: 'Account 501' })
+    expect(accounts[1]).toMatchObject({ name: 'team-502' })
+    expect(accounts[1]?.error).toMatch(/the service refuses the token/)
+    expect(accounts[2]?.error).toMatch(/it belongs to account 504 \(Account 504\) instead of 503/)
+    const all = ids.map((id) => [`TOKEN_${id}`, 'nonsense'])
+    expect((await trial.run(['whoami'], { ...env, ...Object.fromEntries(all) })).exitCode).toBe(1)
+  })
+})

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Writable } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { runCli } from '../../src/cli/run.ts'
+import type { Environment } from '../../src/config.ts'
+
+/** What a run of dashkeep said and how it ended. */
+export interface Finished {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** Runs one command line in this process, as in a pipe, with nothing of its environment but `env`. */
+export async function runDashkeep(
+  args: readonly string[],
+  { env, signal }: { env: Environment; signal?: AbortSignal },
+): Promise<Finished> {
+  const stdout = createCapture()
+  const stderr = createCapture()
+  const exitCode = await runCli(args, {
+    env,
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    signal: signal ?? new AbortController().signal,
+  })
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+function createCapture() {
+  const chunks: Buffer[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk)
+      done()
+    },
+  })
+  return { stream, text: () => Buffer.concat(chunks).toString() }
+}
+
+/** dashkeep as a process of its own. Disposing kills it if it still runs. */
+export interface Spawned extends AsyncDisposable {
+  readonly finished: Promise<Finished & { signal: NodeJS.Signals | null }>
+  kill(signal: NodeJS.Signals): void
+  /** What it has written to standard output so far. */
+  stdout(): string
+}
+
+/** Starts `src/main.ts` with pipes for its output; `node` are options for Node itself. */
+export function spawnDashkeep(
+  args: readonly string[],
+  { env, node = [] }: { env: Environment; node?: readonly string[] },
+): Spawned {
+  const child = spawn(process.execPath, [...node, mainFile, ...args], {
+    env: { ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const out: Buffer[] = []
+  const err: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
+  child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
+  const stdout = () => Buffer.concat(out).toString()
+  const finished = once(child, 'close').then(([code, signal]) => ({
+    exitCode: (code as number | null) ?? -1,
+    signal: signal as NodeJS.Signals | null,
+    stdout: stdout(),
+    stderr: Buffer.concat(err).toString(),
+  }))
+  return {
+    finished,
+    kill: (signal) => void child.kill(signal),
+    stdout,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await finished
+    },
+  }
+}
+
+/** Waits until something is so; fails after a while that no machine should need. */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 4000; turn += 1) {
+    if (await isSo()) return
+    await wait(5)
+  }
+  throw new Error(`waited in vain until ${what}`)
+}
+
+/** The JSON lines of a text. */
+export function jsonLines(text: string): Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+}
+
+/** The accounts in what `backup --json` and `whoami --json` print. */
+export function accountsOf(stdout: string): Record<string, unknown>[] {
+  return (JSON.parse(stdout) as { accounts: Record<string, unknown>[] }).accounts
+}
