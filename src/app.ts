@@ -17,6 +17,8 @@ export async function openArchive({ store }: Config): Promise<ObjectStore> {
     region: store.region,
     forcePathStyle: store.pathStyle,
     tagging: store.tags,
+    lock: store.lock,
+    encryption: store.encryption,
   })
 }
 
@@ -85,6 +87,7 @@ export type AccountBackup =
 export interface BackupOptions {
   readonly env: Environment
   readonly log: Logger
+  readonly now: () => Date
   readonly full?: boolean | undefined
   readonly acceptFall?: boolean | undefined
   readonly signal?: AbortSignal | undefined
@@ -126,7 +129,8 @@ async function backupAccount(
     options.signal?.throwIfAborted()
     await using source = await connectAccount(account, config, options)
     const taken = await takeSnapshot(source, store, {
-      takenAt: new Date(),
+      takenAt: options.now(),
+      now: options.now,
       types: config.types,
       expectedAccountId: account.accountId,
       compression: config.compression,

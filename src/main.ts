@@ -18,5 +18,6 @@ const exitCode = await runCli(process.argv.slice(2), {
   stderr: process.stderr,
   stdin: process.stdin,
   signal: interruption.signal,
+  now: () => new Date(),
 })
 process.exitCode ??= exitCode

@@ -35,6 +35,7 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
     const backups = await backupAccounts(config, store, {
       env: terminal.env,
       log: context.log,
+      now: terminal.now,
       full: options.full,
       acceptFall: options.acceptFall,
       signal: terminal.signal,

@@ -13,7 +13,7 @@ export interface Context {
 /** Reads the configuration and begins the log. */
 export async function createContext(
   { env, watched, stderr }: Terminal,
-  options: CommonOptions & { type?: readonly string[] },
+  options: CommonOptions,
   needs: readonly ConfigNeed[],
 ): Promise<Context> {
   const config = await loadConfig(env, options, needs)

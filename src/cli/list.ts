@@ -22,7 +22,7 @@ export async function list(
   const store = await openArchive(config)
   try {
     const rows: string[][] = []
-    const now = new Date()
+    const now = terminal.now()
     for await (const folder of listFolders(store, { accountId, signal: terminal.signal })) {
       if (!folder.complete) continue
       if (terminal.json) terminal.printJson(toJson(folder))

@@ -17,7 +17,7 @@ interface PinOptions extends CommonOptions {
 /** `dashkeep pin`: no retention removes the snapshot from now on. */
 export async function pin(terminal: Terminal, options: PinOptions): Promise<number> {
   return onSnapshot(terminal, options, 'pinned', async (store, { accountId, snapshot }) => {
-    const entry = { accountId, snapshot, pinnedAt: new Date(), note: options.note }
+    const entry = { accountId, snapshot, pinnedAt: terminal.now(), note: options.note }
     await pinSnapshot(store, entry, { signal: terminal.signal })
   })
 }

@@ -70,7 +70,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
   common(program.command('backup'))
     .summary('take a snapshot of every configured account')
     .description(
-      'Takes a snapshot of every configured account: asks whom the token belongs to, exports each\ntype in turn, stores what arrived and reads it back. The manifest is written last.',
+      'Takes a snapshot of every configured account: asks whom the token belongs to, exports each type in turn, stores what arrived and reads it back. The manifest is written last.',
     )
     .option('-a, --account <name...>', 'only these accounts of the configuration')
     .option('--full', 'store the files also when nothing changed')
@@ -97,7 +97,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
   common(program.command('verify'))
     .summary('prove that what is stored is whole')
     .description(
-      'Reads everything that is stored and proves it: presence, sizes, SHA-256 before and after\ncompression, documents, counts, digests, and the chain of manifests. Exit code 5 on a defect.',
+      'Reads everything that is stored and proves it: presence, sizes, SHA-256 before and after compression, documents, counts, digests, and the chain of manifests. Exit code 5 on a defect.',
     )
     .argument('[snapshot...]', 'names of snapshots, or latest (default: every snapshot)')
     .option('-a, --account <id>', 'only this account, by its id')
@@ -115,7 +115,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
   common(program.command('status'))
     .summary('say how fresh and how good the backups are')
     .description(
-      "Says of each account what its newest good snapshot is, from the archive alone and not from\nany run's own word. Exit code 3 when an account is suspect or missing, 4 when one is stale.",
+      "Says of each account what its newest good snapshot is, from the archive alone and not from any run's own word. Exit code 3 when an account is suspect or missing, 4 when one is stale.",
     )
     .option('-a, --account <id>', 'only this account, by its id')
     .option('--max-age <duration>', 'older than this is stale, such as 26h')
@@ -123,7 +123,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
   common(program.command('prune'))
     .summary('remove snapshots that no rule keeps')
     .description(
-      'Shows which snapshots the retention rules keep, and why, and removes the others once you\nagree. Also sweeps what interrupted runs left more than a day ago. Rules given here take the\nplace of the configured ones.',
+      'Shows which snapshots the retention rules keep, and why, and removes the others once you agree. Also sweeps what interrupted runs left more than a day ago. Rules given here take the place of the configured ones.',
     )
     .option('-a, --account <id>', 'only this account, by its id')
     .option('--keep-last <n>', 'keep the newest snapshots', toNumber)
@@ -169,7 +169,7 @@ function declareServiceVerbs(program: Command, run: Run): void {
   common(program.command('doctor'))
     .summary('check configuration, tokens, store and clock')
     .description(
-      'Checks everything a backup needs and says each finding in a line: configuration, tokens and\ntheir owners, regions, the right to write, read, list and delete in the store, and the clock.',
+      'Checks everything a backup needs and says each finding in a line: configuration, tokens and their owners, regions, the right to write, read, list and delete in the store, and the clock.',
     )
     .action(run(async () => (await import('./doctor.ts')).doctor))
   const config = program
@@ -194,7 +194,7 @@ function declareTrialVerbs(program: Command, run: Run): void {
     .command('sandbox')
     .summary('run the remote service on this machine, for trying and for tests')
     .description(
-      'Runs the whole remote service on this machine, until interrupted. Without objects it serves\na small sample account. The account, its token and an example command are printed.',
+      'Runs the whole remote service on this machine, until interrupted. Without objects it serves a small sample account. The account, its token and an example command are printed.',
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <port>', 'port to listen on (default: a free one)', toNumber)
@@ -218,7 +218,7 @@ function declareTrialVerbs(program: Command, run: Run): void {
     .command('demo')
     .summary('see a backup, a change, a second backup and a check, on this machine')
     .description(
-      'Runs the main job on this machine: a sandbox with sample objects, a backup into a folder, a\nchange, a second backup, then list and verify. The folder stays, to be looked at.',
+      'Runs the main job on this machine: a sandbox with sample objects, a backup into a folder, a change, a second backup, then list and verify. The folder stays, to be looked at.',
     )
     .option('--folder <folder>', 'where the archive goes (default: a new temporary folder)')
     .action(run(async () => (await import('./demo.ts')).demo))

@@ -39,7 +39,7 @@ export async function prune(terminal: Terminal, options: PruneOptions): Promise<
   if (policy === undefined) throw noPolicy()
   const store = await openArchive(config)
   const { signal } = terminal
-  const now = new Date()
+  const now = terminal.now()
   try {
     const plans = await Array.fromAsync(planPrune(store, policy, { now, accountId, signal }))
     const leftWrites = await findLeftWrites(store, { now, signal })

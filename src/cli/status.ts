@@ -26,7 +26,7 @@ export async function status(
   const maxAgeMs = options.maxAge === undefined ? undefined : parseDuration(options.maxAge)
   const { config } = await createContext(terminal, options, ['store'])
   const store = await openArchive(config)
-  const now = new Date()
+  const now = terminal.now()
   try {
     const lines: Line[] = []
     for await (const found of readStatus(store, { accountId, signal: terminal.signal })) {

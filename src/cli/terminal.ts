@@ -10,6 +10,8 @@ export interface Outside {
   readonly stdout: Writable & { isTTY?: boolean; columns?: number }
   readonly stderr: Writable & { isTTY?: boolean; columns?: number }
   readonly signal: AbortSignal
+  /** The clock that names and judges snapshots. */
+  readonly now: () => Date
   /** Where answers come from; nobody is asked without it. */
   readonly stdin?: Readable & { isTTY?: boolean }
 }

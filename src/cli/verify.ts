@@ -29,7 +29,7 @@ interface Totals {
 /** `dashkeep verify`: proves what is stored; every defect is a line, and exit code 5. */
 export async function verify(terminal: Terminal, options: VerifyVerbOptions): Promise<number> {
   const accountId = parseAccountId(options.account)
-  const filter = createFilter(options, new Date())
+  const filter = createFilter(options, terminal.now())
   const { config } = await createContext(terminal, options, ['store'])
   const { signal } = terminal
   const opener = await openEncryption(config, terminal.env)

@@ -322,11 +322,18 @@ describe('an archive with a manifest that cannot be read', () => {
     ],
     ['nothing in it', () => '', /Cannot read the manifest \S+: it is not JSON/],
     [
-      'the name of another snapshot',
-      (text) => text.replace(/"snapshot": "\d{8}/, '"snapshot": "20200101'),
-      /it is the manifest of snapshot 20200101/,
+      'a member that somebody changed',
+      (text) => text.replace('"name": "', '"name": "x'),
+      /Cannot read the manifest \S+: its bytes do not have the SHA-256 that it ends with/,
     ],
+    ['the name of another snapshot', renamed, /it is the manifest of snapshot 20200101/],
   ]
+
+  function renamed(text: string): string {
+    const manifest = decodeManifest(Buffer.from(text), 'it')
+    const snapshot = manifest.snapshot.replace(/^\d{8}/, '20200101')
+    return String(encodeManifest({ ...manifest, snapshot }))
+  }
 
   it.each(manifests)(
     'says so in one error, and is left as it is: %s',

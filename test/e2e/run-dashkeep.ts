@@ -18,7 +18,7 @@ const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** Runs one command line in this process, as in a pipe, with nothing of its environment but `env`. */
 export async function runDashkeep(
   args: readonly string[],
-  { env, signal }: { env: Environment; signal?: AbortSignal },
+  { env, signal, now }: { env: Environment; signal?: AbortSignal; now?: Date | undefined },
 ): Promise<Finished> {
   const stdout = createCapture()
   const stderr = createCapture()
@@ -27,6 +27,7 @@ export async function runDashkeep(
     stdout: stdout.stream,
     stderr: stderr.stream,
     signal: signal ?? new AbortController().signal,
+    now: () => now ?? new Date(),
   })
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }
@@ -42,7 +43,7 @@ function createCapture() {
   return { stream, text: () => Buffer.concat(chunks).toString() }
 }
 
-/** dashkeep as a process of its own. Disposing kills it if it still runs. */
+/** A process of its own. Disposing kills it if it still runs. */
 export interface Spawned extends AsyncDisposable {
   readonly finished: Promise<Finished & { signal: NodeJS.Signals | null }>
   kill(signal: NodeJS.Signals): void
@@ -55,10 +56,16 @@ export function spawnDashkeep(
   args: readonly string[],
   { env, node = [] }: { env: Environment; node?: readonly string[] },
 ): Spawned {
-  const child = spawn(process.execPath, [...node, mainFile, ...args], {
-    env: { ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  return spawnProcess(process.execPath, [...node, mainFile, ...args], { env })
+}
+
+/** Starts a program with pipes for its output. */
+export function spawnProcess(
+  file: string,
+  args: readonly string[],
+  { env }: { env: Environment },
+): Spawned {
+  const child = spawn(file, args, { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const out: Buffer[] = []
   const err: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => out.push(chunk))

@@ -26,7 +26,9 @@ export interface Trial extends AsyncDisposable {
   readonly env: Environment
   /** Runs a command line; its environment is `env` with `changes`, `undefined` taking away. */
   run(args: readonly string[], changes?: Environment): Promise<Finished>
-  /** Writes a file into the folder and returns its path; what is no text becomes YAML. */
+  /** The same at another time than now. */
+  runAt(now: Date, args: readonly string[], changes?: Environment): Promise<Finished>
+  /** Writes a file into the folder and returns its path; what is neither text nor bytes becomes YAML. */
   write(name: string, content: string | object): Promise<string>
   /** Every file of the archive by its key, what is unfinished included. */
   files(): Promise<Map<string, Buffer>>
@@ -45,7 +47,8 @@ export async function startTrial(options: SandboxOptions = {}): Promise<Trial> {
   const archive = join(folder, 'archive')
   const write: Trial['write'] = async (name, content) => {
     const path = join(folder, name)
-    await writeFile(path, typeof content === 'string' ? content : stringify(content))
+    const isRaw = typeof content === 'string' || Buffer.isBuffer(content)
+    await writeFile(path, isRaw ? content : stringify(content))
     return path
   }
   const env = {
@@ -54,14 +57,16 @@ export async function startTrial(options: SandboxOptions = {}): Promise<Trial> {
     DASHKEEP_STORE: pathToFileURL(archive).href,
     DASHKEEP_CONFIG: await write('limits.yaml', { limits: shortLimits }),
   }
-  const run: Trial['run'] = (args, changes = {}) =>
-    runDashkeep(args, { env: { ...env, ...changes } })
+  const runAt = (now: Date | undefined, args: readonly string[], changes: Environment = {}) =>
+    runDashkeep(args, { env: { ...env, ...changes }, now })
+  const run: Trial['run'] = (args, changes) => runAt(undefined, args, changes)
   return {
     sandbox,
     folder,
     archive,
     env,
     run,
+    runAt,
     write,
     files: () => readTree(archive),
     async content(type, snapshot) {

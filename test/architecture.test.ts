@@ -1,0 +1,145 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../src/', import.meta.url))
+
+/** Who may import whom. An arrow that is missing here is a decision. */
+const arrows: Record<string, readonly string[]> = {
+  main: ['cli', 'errors'],
+  cli: [
+    'app',
+    'config',
+    'duration',
+    'errors',
+    'log',
+    'sandbox',
+    'snapshot',
+    'store port',
+    'version',
+  ],
+  app: ['config', 'errors', 'log', 'service', 'snapshot', 'store', 'store port'],
+  config: ['duration', 'errors'],
+  log: ['config'],
+  duration: ['errors'],
+  snapshot: ['errors', 'store port', 'version'],
+  service: ['errors', 'version'],
+  store: ['errors', 'store port'],
+  'store port': ['store'],
+  sandbox: ['errors', 'snapshot'],
+  errors: [],
+  version: [],
+}
+
+/** Single imports of the arrows above that are all there may be of them. */
+const only: Record<string, readonly string[]> = {
+  'store port → store': ['store/errors.ts'],
+  'sandbox → snapshot': ['snapshot/export-scanner.ts'],
+}
+
+interface Import {
+  readonly from: string
+  /** A file of src, or the name of a package. */
+  readonly to: string
+  readonly kind: 'static' | 'type' | 'lazy'
+}
+
+const importPattern =
+  /^(?:import|export)\s(type\s)?[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)/gms
+
+async function readImports(): Promise<Import[]> {
+  const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.ts'))
+  const found = files.map(async (from) => {
+    const text = await readFile(join(root, from), 'utf8')
+    return [...text.matchAll(importPattern)].map(([, type, named, bare, lazy]): Import => {
+      const target = named ?? bare ?? lazy ?? ''
+      const to = target.startsWith('.') ? normalize(join(dirname(from), target)) : target
+      return { from, to, kind: lazy ? 'lazy' : type ? 'type' : 'static' }
+    })
+  })
+  return (await Promise.all(found)).flat()
+}
+
+function partOf(file: string): string {
+  if (file === 'store/object-store.ts') return 'store port'
+  const [first = ''] = file.split('/')
+  return first.replace(/\.ts$/, '')
+}
+
+/** Everything that is loaded with a file, before any lazy import. */
+function loadedWith(imports: readonly Import[], file: string): Set<string> {
+  const loaded = new Set([file])
+  for (const one of loaded) {
+    for (const { from, to, kind } of imports) {
+      if (from === one && kind === 'static') loaded.add(to)
+    }
+  }
+  return loaded
+}
+
+const imports = await readImports()
+
+describe('the architecture', () => {
+  it('finds the imports that it judges', () => {
+    expect(imports).toContainEqual({ from: 'main.ts', to: 'cli/run.ts', kind: 'static' })
+    expect(imports).toContainEqual({ from: 'cli/program.ts', to: 'cli/list.ts', kind: 'lazy' })
+    expect(imports).toContainEqual({
+      from: 'store/s3.ts',
+      to: '@aws-sdk/client-s3',
+      kind: 'static',
+    })
+  })
+
+  it('has arrows that go one way', () => {
+    const wrong = imports.filter(({ from, to }) => {
+      if (!to.endsWith('.ts')) return false
+      const [source, target] = [partOf(from), partOf(to)]
+      const few = only[`${source} → ${target}`]
+      if (few !== undefined) return !few.includes(to)
+      return source !== target && !arrows[source]?.includes(target)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('names no part that is gone', () => {
+    const parts = new Set(imports.flatMap(({ from, to }) => [partOf(from), partOf(to)]))
+    for (const part of Object.keys(arrows)) expect(parts).toContain(part)
+  })
+
+  it('keeps each large package in one place', () => {
+    const users = (name: string) => [
+      ...new Set(imports.filter(({ to }) => to.startsWith(name)).map(({ from }) => partOf(from))),
+    ]
+    expect(users('@aws-sdk/')).toEqual(['store'])
+    expect(users('undici')).toEqual(['service'])
+    expect(users('hono')).toEqual(['sandbox'])
+    expect(users('age-encryption')).toEqual(['snapshot'])
+    expect(users('commander')).toEqual(['cli'])
+  })
+
+  it('reads the environment at one place', async () => {
+    const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.ts'))
+    const readers = []
+    for (const file of files) {
+      const text = await readFile(join(root, file), 'utf8')
+      if (/[^`]process\.env/.test(text)) readers.push(file)
+    }
+    expect(readers).toEqual(['main.ts'])
+  })
+
+  it('loads nothing for --help that it can do without', () => {
+    const packages = [...loadedWith(imports, 'main.ts')].filter((file) => !file.endsWith('.ts'))
+    const ours = packages.filter((name) => !name.startsWith('node:'))
+    expect(ours.toSorted()).toEqual(['cli-table3', 'commander', 'picocolors'])
+  })
+
+  it('loads neither the S3 client nor the service to list a folder', () => {
+    const loaded = ['main.ts', 'cli/list.ts', 'store/directory.ts'].flatMap((file) => [
+      ...loadedWith(imports, file),
+    ])
+    for (const heavy of ['@aws-sdk/client-s3', 'undici', 'hono', 'age-encryption']) {
+      expect(loaded).not.toContain(heavy)
+    }
+  })
+})

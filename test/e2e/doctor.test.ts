@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { startScriptedServer } from '../service/scripted-server.ts'
+import { shopId, startTrial, type Trial } from './trial.ts'
+
+interface Finding {
+  readonly check: string
+  readonly result: 'ok' | 'warning' | 'failed'
+  readonly detail: string
+  readonly hint?: string
+}
+
+async function examine(trial: Trial, env: Record<string, string | undefined> = {}) {
+  const { exitCode, stdout } = await trial.run(['doctor', '--json'], env)
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] }
+  return { exitCode, findings, of: (check: string) => findings.find((one) => one.check === check) }
+}
+
+describe('doctor', () => {
+  it('says in a line each that all is well, and leaves nothing behind', async () => {
+    await using trial = await startTrial()
+    const { exitCode, stdout } = await trial.run(['doctor'], { DASHKEEP_ACCOUNT_ID: `${shopId}` })
+    expect(exitCode).toBe(0)
+    expect(stdout).not.toMatch(/^(warning|failed)/m)
+    const checks = [...stdout.matchAll(/^ok +([^:]+):/gm)].map(([, check]) => check)
+    expect(checks).toEqual([
+      'configuration',
+      'account default',
+      'clock (default)',
+      'store write',
+      'store read',
+      'store list',
+      'store delete',
+    ])
+    expect((await trial.files()).size).toBe(0)
+  })
+
+  it('warns of a token that could be any account’s, and of types left out', async () => {
+    await using trial = await startTrial()
+    const { exitCode, findings } = await examine(trial, { DASHKEEP_TYPES: 'search,dashboard' })
+    expect(exitCode).toBe(0)
+    expect(findings.filter(({ result }) => result === 'warning')).toMatchObject([
+      { check: 'types', detail: expect.stringContaining('visualization') },
+      { check: 'account default', hint: `set accountId to ${shopId}` },
+    ])
+  })
+
+  it('goes on after a failure, so that one run shows everything', async () => {
+    await using trial = await startTrial()
+    const { exitCode, of } = await examine(trial, {
+      DASHKEEP_API_TOKEN: 'wrong',
+      DASHKEEP_STORE: `file://${await trial.write('no-folder', 'a file')}`,
+    })
+    expect(exitCode).toBe(1)
+    expect(of('account default')).toMatchObject({ result: 'failed', hint: expect.any(String) })
+    expect(of('store write')).toMatchObject({ result: 'failed', hint: expect.any(String) })
+  })
+
+  it('fails for a token of another account, and says whose it is', async () => {
+    await using trial = await startTrial()
+    const { exitCode, of } = await examine(trial, { DASHKEEP_ACCOUNT_ID: '7' })
+    expect(exitCode).toBe(1)
+    expect(of('account default')?.detail).toContain(`account ${shopId}`)
+  })
+
+  it('fails for a clock that is far from the service’s', async () => {
+    await using trial = await startTrial()
+    await using server = await startScriptedServer([
+      (response) => {
+        response.setHeader('date', new Date(Date.now() - 3600_000).toUTCString())
+        response.end(JSON.stringify({ accountId: shopId, accountName: 'Shop' }))
+      },
+    ])
+    const { exitCode, of } = await examine(trial, { DASHKEEP_BASE_URL: server.url })
+    expect(exitCode).toBe(1)
+    expect(of('clock (default)')).toMatchObject({
+      result: 'failed',
+      detail: expect.stringMatching(/is 36\d\d s from/),
+    })
+  })
+})

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest'
+import { jsonLines } from './run-dashkeep.ts'
+import { shop, shopId, startTrial, type Trial } from './trial.ts'
+
+const noon = new Date('2026-11-20T12:00:00Z')
+
+function hoursLater(hours: number): Date {
+  return new Date(noon.getTime() + hours * 3600_000)
+}
+
+/** An archive with a snapshot of noon and one of two days later, both with files. */
+async function startWithTwo() {
+  const trial = await startTrial()
+  await trial.runAt(noon, ['backup'])
+  await trial.runAt(hoursLater(48), ['backup', '--full'])
+  const [earlier, later] = (await trial.snapshots()) as [string, string]
+  const run: Trial['run'] = (args, changes) => trial.runAt(hoursLater(50), args, changes)
+  return { trial, run, earlier, later }
+}
+
+describe('status', () => {
+  it('is good, with exit code 0, when every account has a fresh snapshot', async () => {
+    await using trial = await startTrial()
+    await trial.run(['backup'])
+    const { exitCode, stdout } = await trial.run(['status', '--max-age', '26h', '--json'])
+    expect(exitCode).toBe(0)
+    const [snapshot] = await trial.snapshots()
+    expect(JSON.parse(stdout)).toMatchObject({
+      accounts: [{ accountId: shopId, state: 'good', snapshot, objects: 14, snapshots: 1 }],
+    })
+  })
+
+  it('is stale, with exit code 4, when the newest good snapshot is too old', async () => {
+    await using trial = await startTrial()
+    await trial.runAt(noon, ['backup'])
+    const stale = await trial.runAt(hoursLater(27), ['status', '--max-age', '26h'])
+    expect(stale.exitCode).toBe(4)
+    expect(stale.stdout).toMatch(/ stale .* 1 day ago /)
+    expect((await trial.runAt(hoursLater(26), ['status', '--max-age', '26h'])).exitCode).toBe(0)
+    expect((await trial.runAt(hoursLater(9999), ['status'])).exitCode).toBe(0)
+  })
+
+  it('names a configured account that the archive holds nothing of, and exits 3', async () => {
+    await using trial = await startTrial()
+    const accounts = [{ name: 'absent', accountId: 7, token: { env: 'DASHKEEP_API_TOKEN' } }]
+    const config = await trial.write('one.yaml', { accounts })
+    const { exitCode, stdout } = await trial.run(['status', '--json', '--config', config])
+    expect(exitCode).toBe(3)
+    expect(JSON.parse(stdout)).toMatchObject({
+      accounts: [{ accountId: 7, name: 'absent', state: 'missing', snapshots: 0 }],
+    })
+  })
+
+  it('shows a suspect snapshot with its reasons, and exits 3', async () => {
+    await using trial = await startTrial()
+    await trial.run(['backup'])
+    trial.sandbox.setObjects(shopId, 'dashboard', [])
+    await trial.run(['backup'])
+    const { exitCode, stdout } = await trial.run(['status'])
+    expect(exitCode).toBe(3)
+    expect(stdout).toMatch(/suspect \d+\/\S+: dashboard: 0 objects, down from 3/)
+  })
+
+  it('refuses an age that it cannot read', async () => {
+    await using trial = await startTrial()
+    const { exitCode, stderr } = await trial.run(['status', '--max-age', 'a day'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(/^error: .*a day.*\nhint: /)
+  })
+})
+
+describe('prune', () => {
+  it('shows the plan and removes nothing without --yes', async () => {
+    const { trial, run, earlier, later } = await startWithTwo()
+    await using _trial = trial
+    const before = await trial.files()
+    const { exitCode, stdout } = await run(['prune', '--keep-last', '1'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(new RegExp(`keep .*${later} .*last 1, newest good`))
+    expect(stdout).toMatch(new RegExp(`remove .*${earlier}`))
+    expect(stdout).toContain('Nothing was removed; --yes does it')
+    expect(await trial.files()).toEqual(before)
+  })
+
+  it('removes what no rule keeps with --yes, and nothing else', async () => {
+    const { trial, run, later } = await startWithTwo()
+    await using _trial = trial
+    const { exitCode, stdout } = await run(['prune', '--keep-last', '1', '--yes', '--json'])
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ done: true, removed: 1, failed: [] })
+    expect(await trial.snapshots()).toEqual([later])
+    expect((await trial.files()).size).toBe(4)
+    expect((await run(['verify'])).exitCode).toBe(0)
+    const again = await run(['prune', '--keep-last', '1', '--yes'])
+    expect(again.stdout).toContain('Nothing to remove')
+  })
+
+  it('follows the configured rules, which flags replace', async () => {
+    const { trial, run, earlier } = await startWithTwo()
+    await using _trial = trial
+    const config = await trial.write('keep.yaml', { retention: { daily: 7 } })
+    const kept = await run(['prune', '--config', config, '--json'])
+    expect(kept.stdout).not.toContain('"keep":false')
+    const flags = await run(['prune', '--config', config, '--keep-last', '1', '--json'])
+    expect(JSON.parse(flags.stdout)).toMatchObject({
+      accounts: [{ snapshots: [{ keep: true }, { snapshot: earlier, keep: false, reasons: [] }] }],
+    })
+  })
+
+  it('refuses to go on without a rule, or with one that keeps nothing', async () => {
+    await using trial = await startTrial()
+    await trial.run(['backup'])
+    for (const args of [[], ['--keep-last', '0'], ['--keep-daily', 'x'], ['--keep-within', '?']]) {
+      const { exitCode, stderr } = await trial.run(['prune', ...args, '--yes'])
+      expect([args, exitCode]).toEqual([args, 2])
+      expect(stderr).toMatch(/^error: /)
+    }
+    expect(await trial.snapshots()).toHaveLength(1)
+  })
+
+  it('refuses, with exit code 3, while the newest snapshot is suspect', async () => {
+    const { trial, run, earlier, later } = await startWithTwo()
+    await using _trial = trial
+    trial.sandbox.setObjects(shopId, 'dashboard', [])
+    await run(['backup'])
+    const { exitCode, stdout } = await run(['prune', '--keep-last', '1', '--yes'])
+    expect(exitCode).toBe(3)
+    expect(stdout).toContain(`refused ${shopId}: no snapshot is removed`)
+    expect((await trial.snapshots()).slice(0, 2)).toEqual([earlier, later])
+  })
+})
+
+describe('pin and unpin', () => {
+  it('hold a snapshot against every rule, and let it go again', async () => {
+    const { trial, run, earlier, later } = await startWithTwo()
+    await using _trial = trial
+    const pinned = await run(['pin', earlier, '--note', 'before the move'])
+    expect(pinned.stdout).toBe(`pinned ${shopId}/${earlier}\n`)
+    await run(['prune', '--keep-last', '1', '--yes'])
+    expect(await trial.snapshots()).toEqual([earlier, later])
+    await run(['unpin', earlier])
+    await run(['prune', '--keep-last', '1', '--yes'])
+    expect(await trial.snapshots()).toEqual([later])
+  })
+
+  it('know only snapshots that are there', async () => {
+    await using trial = await startTrial()
+    await trial.run(['backup'])
+    const { exitCode, stderr } = await trial.run(['pin', '20200101T000000Z-000000'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('the archive does not hold it')
+    expect((await trial.files()).size).toBe(4)
+  })
+})
+
+describe('verify', () => {
+  it('takes only snapshots since a date, or since some time ago', async () => {
+    const { trial, run } = await startWithTwo()
+    await using _trial = trial
+    const count = async (...args: string[]) => {
+      const { stdout } = await run(['verify', '--json', ...args])
+      return (jsonLines(stdout)[0] as { snapshots: number }).snapshots
+    }
+    expect(await count()).toBe(2)
+    expect(await count('--since', '24h')).toBe(1)
+    expect(await count('--since', '7d')).toBe(2)
+    expect(await count('--since', '2020-01-01')).toBe(2)
+    expect(await count('--since', '2999-01-01')).toBe(0)
+    expect(await count('--sample', '100%')).toBe(2)
+  })
+
+  it('refuses what is no date and no share', async () => {
+    await using trial = await startTrial()
+    for (const args of [
+      ['--since', 'soon'],
+      ['--sample', '10'],
+      ['--sample', '0%'],
+    ]) {
+      const { exitCode, stderr } = await trial.run(['verify', ...args])
+      expect(exitCode).toBe(2)
+      expect(stderr).toContain(args[1])
+    }
+  })
+
+  it('finds damage in an old snapshot through every one that shares its files', async () => {
+    await using trial = await startTrial({ accounts: [shop()] })
+    await trial.run(['backup'])
+    await trial.run(['backup'])
+    const [first, second] = await trial.snapshots()
+    const key = `${shopId}/${first}/dashboard.json.zst`
+    const bytes = (await trial.files()).get(key) as Buffer
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] as number) ^ 1
+    await trial.write(`archive/${key}`, bytes)
+    const { exitCode, stdout } = await trial.run(['verify', second as string, '--json'])
+    expect(exitCode).toBe(5)
+    expect(JSON.parse(stdout)).toMatchObject({ report: [{ snapshot: second, key }] })
+  })
+})

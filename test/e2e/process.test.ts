@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { runDashkeep, spawnDashkeep, until } from './run-dashkeep.ts'
+import { startTrial, type Trial } from './trial.ts'
+
+const verbs = [
+  'backup',
+  'list',
+  'show',
+  'verify',
+  'status',
+  'prune',
+  'pin',
+  'unpin',
+  'whoami',
+  'doctor',
+  'config check',
+  'config print',
+  'config schema',
+  'sandbox',
+  'demo',
+]
+
+describe('help', () => {
+  it.each(verbs)('of %s says what it does, in lines that fit a terminal', async (verb) => {
+    const { exitCode, stdout } = await runDashkeep([...verb.split(' '), '--help'], { env: {} })
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(new RegExp(`^Usage: dashkeep ${verb} `))
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+    for (const line of stdout.split('\n\n')[1]?.split('\n').slice(0, -1) ?? []) {
+      expect(line.length).toBeGreaterThan(40)
+    }
+  })
+
+  it('names every verb and exit code', async () => {
+    const { stdout } = await runDashkeep(['--help'], { env: {} })
+    for (const verb of verbs) expect(stdout).toContain(`  ${verb.split(' ')[0]}`)
+    for (const code of [0, 1, 2, 3, 4, 5, 130, 143]) expect(stdout).toContain(`${code}`)
+  })
+})
+
+describe('a command line that cannot be followed', () => {
+  const wrong = [
+    [],
+    ['bakcup'],
+    ['backup', '--fast'],
+    ['list', 'x'],
+    ['prune', '--keep-last'],
+    ['pin'],
+  ]
+  it.each(wrong)('ends with exit code 2 and a word: %s %s', async (...args) => {
+    const given = args.filter((arg) => arg !== undefined)
+    const { exitCode, stdout, stderr } = await runDashkeep(given, { env: {} })
+    expect(exitCode).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).not.toBe('')
+  })
+
+  it('suggests the verb that was meant', async () => {
+    const { stderr } = await runDashkeep(['bakcup'], { env: {} })
+    expect(stderr).toContain('backup')
+  })
+})
+
+/** A backup whose second export never ends, so that a signal meets it in the middle. */
+async function startHanging(trial: Trial) {
+  trial.sandbox.faults.add({ operation: 'export', type: 'visualization', hang: true })
+  const spawned = spawnDashkeep(['backup'], { env: trial.env })
+  await until('the second export is asked for', () =>
+    trial.sandbox.requests().some(({ type }) => type === 'visualization'),
+  )
+  return spawned
+}
+
+describe('a process', () => {
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('stops at once on %s with exit code %i, and leaves nothing', async (signal, code) => {
+    await using trial = await startTrial()
+    await using spawned = await startHanging(trial)
+    spawned.kill(signal)
+    const { exitCode, stderr } = await spawned.finished
+    expect(exitCode).toBe(code)
+    expect(stderr).toContain(`Interrupted by ${signal}`)
+    expect((await trial.files()).size).toBe(0)
+  })
+
+  it('that is killed leaves no snapshot, and does not hinder the next', async () => {
+    await using trial = await startTrial()
+    await using spawned = await startHanging(trial)
+    spawned.kill('SIGKILL')
+    expect(await spawned.finished).toMatchObject({ signal: 'SIGKILL' })
+    trial.sandbox.faults.clear()
+    expect(await trial.snapshots()).toEqual([])
+    expect((await trial.run(['backup'])).exitCode).toBe(0)
+    expect((await trial.run(['verify'])).exitCode).toBe(0)
+  })
+
+  it('runs the demo to its end, and leaves the folder to look at', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'dashkeep-demo-'))
+    try {
+      await using spawned = spawnDashkeep(['demo', '--folder', folder], { env: {} })
+      const { exitCode, stdout, stderr } = await spawned.finished
+      expect([exitCode, stderr]).toEqual([0, ''])
+      expect(stdout).toContain('verified 3 snapshots')
+      const env = { DASHKEEP_STORE: `file://${folder}` }
+      expect((await runDashkeep(['list'], { env })).stdout).toContain('3 snapshots')
+      expect((await runDashkeep(['verify'], { env })).exitCode).toBe(0)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})
+
+describe('runs in the same second', () => {
+  it('take names that sort in the order of the runs, and all verify', async () => {
+    await using trial = await startTrial()
+    const moment = new Date('2026-11-20T12:00:00Z')
+    for (let run = 0; run < 5; run += 1) {
+      expect((await trial.runAt(moment, ['backup', '--full'])).exitCode).toBe(0)
+    }
+    const verified = await trial.run(['verify', '--json'])
+    expect(JSON.parse(verified.stdout)).toMatchObject({ snapshots: 5, defects: 0 })
+    const chain = []
+    for (const snapshot of await trial.snapshots()) {
+      const { stdout } = await trial.run(['show', snapshot, '--json'])
+      const { previous } = JSON.parse(stdout) as { previous?: { snapshot: string } }
+      chain.push(previous?.snapshot)
+    }
+    expect(chain).toEqual([undefined, ...(await trial.snapshots()).slice(0, -1)])
+  })
+
+  it('do not meet when they run side by side', async () => {
+    await using trial = await startTrial()
+    const moment = new Date('2026-11-20T12:00:00Z')
+    const runs = Array.from({ length: 4 }, () => trial.runAt(moment, ['backup']))
+    for (const { exitCode } of await Promise.all(runs)) expect(exitCode).toBe(0)
+    const verified = await trial.run(['verify', '--json'])
+    expect(JSON.parse(verified.stdout)).toMatchObject({ snapshots: 4, defects: 0 })
+  })
+})
