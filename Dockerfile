@@ -19,4 +19,4 @@ COPY --from=build /build/dist dist
 # No name needed: Kubernetes' runAsNonRoot looks at the number.
 USER 10001:10001
 # One process and no shell, so signals reach it.
-ENTRYPOINT ["node", "--max-semi-space-size=4", "--max-old-space-size=128", "/app/dist/main.js"]
+ENTRYPOINT ["node", "--max-old-space-size=128", "/app/dist/main.js"]

@@ -1,6 +1,11 @@
 #!/usr/bin/env node
+import { setFlagsFromString } from 'node:v8'
 import { runCli } from './cli/run.ts'
 import { DashkeepError } from './errors.ts'
+
+// What streams through lives for a moment. A nursery that grows only holds more of what is dead:
+// 70 MB more at an export of 1 GiB, for no time gained.
+setFlagsFromString('--semi-space-growth-factor=1')
 
 const interruption = new AbortController()
 
