@@ -5,6 +5,7 @@ import type { Logger } from './log.ts'
 import type { ServiceClient } from './service/client.ts'
 import { createOpener, createSealer, type Opener, type Sealer } from './snapshot/encryption.ts'
 import { defaultScanLimits, type ScanLimits } from './snapshot/export-scanner.ts'
+import type { Manifest } from './snapshot/manifest.ts'
 import { type TakenSnapshot, type TakeProgress, takeSnapshot } from './snapshot/take.ts'
 import type { ObjectStore } from './store/object-store.ts'
 import { openStore } from './store/open-store.ts'
@@ -62,6 +63,7 @@ export async function connectAccount(
   return createServiceClient({
     baseUrl: account.baseUrl,
     pathPrefix: account.pathPrefix,
+    importPath: config.importPath,
     token: await readSecret(account.token, env, 'token'),
     limits: {
       connectTimeoutMs,
@@ -77,6 +79,45 @@ export async function connectAccount(
         'retrying',
       ),
   })
+}
+
+/** The present objects of an account, as a snapshot that nobody keeps. Disposing forgets it. */
+export interface LiveSnapshot extends AsyncDisposable {
+  readonly store: ObjectStore
+  readonly manifest: Manifest
+}
+
+/**
+ * Exports an account's objects into memory, compressed, with all the care of a backup. Throws when
+ * the token belongs to another account than `accountId`, and whatever a backup would throw.
+ */
+export async function exportLive(
+  account: AccountConfig,
+  config: Config,
+  options: {
+    env: Environment
+    log: Logger
+    now: () => Date
+    accountId: number
+    types: readonly string[]
+    signal?: AbortSignal | undefined
+  },
+): Promise<LiveSnapshot> {
+  const { now, accountId, types, signal } = options
+  await using source = await connectAccount(account, config, options)
+  const { createMemoryStore } = await import('./store/memory.ts')
+  const store = createMemoryStore()
+  const { manifest } = await takeSnapshot(source, store, {
+    takenAt: now(),
+    now,
+    types,
+    expectedAccountId: accountId,
+    exportAttempts: config.limits.attempts,
+    retryBaseMs: config.limits.retryBaseMs,
+    scanLimits: scanLimitsOf(config),
+    signal,
+  })
+  return { store, manifest, [Symbol.asyncDispose]: () => store.close() }
 }
 
 /** How the backup of one configured account ended. */
@@ -118,7 +159,8 @@ export async function backupAccounts(
   return backups
 }
 
-async function backupAccount(
+/** Backs up one account; a failure is a value. */
+export async function backupAccount(
   account: AccountConfig,
   config: Config,
   store: ObjectStore,

@@ -25,6 +25,8 @@ export interface AccountConfig {
 export interface Config {
   readonly accounts: readonly AccountConfig[]
   readonly store: StoreConfig | undefined
+  /** Where imports go, behind the path prefix; not in the specification. */
+  readonly importPath: string
   readonly types: readonly string[]
   readonly compression: 'zstd' | 'gzip' | 'none'
   readonly guard: { readonly maxFall: number }
@@ -44,6 +46,14 @@ export interface StoreConfig {
   readonly pathStyle?: boolean | undefined
   /** Whether files also carry their metadata as object tags. */
   readonly tags?: boolean | undefined
+  /** How each file is locked by the server, from the moment its snapshot is taken. */
+  readonly lock?:
+    | { readonly mode: 'governance' | 'compliance'; readonly durationMs: number }
+    | undefined
+  /** How the server encrypts what it keeps. */
+  readonly encryption?:
+    | { readonly mode: 'sse-s3' | 'sse-kms'; readonly keyId?: string | undefined }
+    | undefined
 }
 
 /** How files are encrypted, and with what they are read again. */
@@ -84,6 +94,8 @@ export interface Limits {
   readonly maxExportBytes: number
   /** Largest hit accepted; a hit is the one thing held whole. */
   readonly maxHitBytes: number
+  /** Largest request of a restore; an object that is larger goes alone. */
+  readonly maxImportBytes: number
 }
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -101,6 +113,7 @@ const storeUrl = z
   .string()
   .regex(/^(s3:\/\/[^/@]+(\/|$)|file:\/\/\/.)/, 'expected s3://bucket/prefix or file:///folder')
 const positive = z.int().positive()
+const duration = z.string().regex(durationPattern, 'expected a duration such as 30d or 26h')
 const secretSource = z.union(
   [
     z.strictObject({ env: z.string().regex(/^[A-Za-z_]\w*$/) }),
@@ -115,6 +128,9 @@ const fileSchema = z
       .strictObject({
         baseUrl: url.optional().describe('Base address of accounts that name none'),
         pathPrefix: pathPrefix.optional().describe('Path prefix of accounts that name none'),
+        importPath: pathPrefix
+          .optional()
+          .describe('Where a restore sends objects, behind the prefix; /kibana/import by default'),
       })
       .optional()
       .describe('What the accounts have in common'),
@@ -143,6 +159,38 @@ const fileSchema = z
           .optional()
           .describe('Bucket in the path; the default with an endpoint'),
         tags: z.boolean().optional().describe('Also set metadata as object tags'),
+        lock: z
+          .strictObject({
+            mode: z.enum(['governance', 'compliance']),
+            duration: duration
+              .refine((text) => /[1-9]/.test(text), 'expected a duration longer than nothing')
+              .describe('How long a file cannot be deleted, such as 30d'),
+          })
+          .optional()
+          .describe('S3 Object Lock on every file of a snapshot'),
+        encryption: z
+          .strictObject({
+            mode: z.enum(['sse-s3', 'sse-kms']),
+            keyId: z
+              .string()
+              .min(1)
+              .optional()
+              .describe("With sse-kms; the bucket's own otherwise"),
+          })
+          .refine(
+            ({ mode, keyId }) => keyId === undefined || mode === 'sse-kms',
+            'a keyId belongs to sse-kms',
+          )
+          .optional()
+          .describe('Encryption by the S3 server'),
+      })
+      .superRefine((store, context) => {
+        if (!store.url?.startsWith('file:')) return
+        for (const part of ['lock', 'encryption'] as const) {
+          if (store[part] === undefined) continue
+          const message = 'only an s3:// store can do this'
+          context.addIssue({ code: 'custom', path: [part], message })
+        }
       })
       .optional()
       .describe('Where the archive is'),
@@ -186,11 +234,7 @@ const fileSchema = z
         weekly: positive.optional(),
         monthly: positive.optional(),
         yearly: positive.optional(),
-        within: z
-          .string()
-          .regex(durationPattern, 'expected a duration such as 30d or 26h')
-          .optional()
-          .describe('Everything at most this much older than the newest'),
+        within: duration.optional().describe('Everything at most this much older than the newest'),
       })
       .optional()
       .describe('What prune keeps; what no rule keeps is removed'),
@@ -217,6 +261,7 @@ const fileSchema = z
         retryBaseMs: positive.describe('Wait before the second attempt; doubles each time'),
         maxExportBytes: positive.describe('Largest export accepted, decoded'),
         maxHitBytes: positive.describe('Largest hit accepted'),
+        maxImportBytes: positive.describe('Largest request of a restore'),
       })
       .partial()
       .optional(),
@@ -235,6 +280,7 @@ const defaultLimits: Limits = {
   retryBaseMs: 500,
   maxExportBytes: 4 * 1024 ** 3,
   maxHitBytes: 16 * 1024 ** 2,
+  maxImportBytes: 1024 ** 2,
 }
 
 /** Types exported unless others are configured (specification, section 4). */
@@ -312,6 +358,7 @@ const variableNames = [
   'API_TOKEN',
   'ACCOUNT_ID',
   'PATH_PREFIX',
+  'IMPORT_PATH',
   'STORE',
   'RECIPIENTS',
   'IDENTITY',
@@ -360,7 +407,8 @@ async function readConfigFile(path: string, problems: string[]): Promise<object>
 
 /** The variables in the form of the file. Only the token's source is kept, never the token. */
 function fromEnvironment(variables: Variables, env: Environment, problems: string[]): object {
-  const { BASE_URL, PATH_PREFIX, ACCOUNT_ID, STORE, SCHEDULE, TIME_ZONE, TYPES } = variables
+  const { BASE_URL, PATH_PREFIX, IMPORT_PATH, ACCOUNT_ID, STORE, SCHEDULE, TIME_ZONE, TYPES } =
+    variables
   const isAccountId = /^-?\d{1,15}$/.test(ACCOUNT_ID?.trim() ?? '')
   const accountId = isAccountId ? Number(ACCOUNT_ID) : undefined
   if (ACCOUNT_ID !== undefined && !isAccountId) {
@@ -369,7 +417,7 @@ function fromEnvironment(variables: Variables, env: Environment, problems: strin
   const token = secretVariable('API_TOKEN', variables, env)
   const account = token && { name: 'default', accountId, token }
   return {
-    service: { baseUrl: BASE_URL, pathPrefix: PATH_PREFIX },
+    service: { baseUrl: BASE_URL, pathPrefix: PATH_PREFIX, importPath: IMPORT_PATH },
     ...(account && { accounts: [account] }),
     store: {
       url: STORE,
@@ -459,10 +507,10 @@ function missing(file: FileConfig, needs: readonly ConfigNeed[], env: Environmen
 }
 
 function complete(file: FileConfig, accounts: AccountConfig[]): Config {
-  const { store } = file
   return {
     accounts,
-    store: store?.url === undefined ? undefined : { ...store, url: store.url },
+    store: completeStore(file.store),
+    importPath: file.service?.importPath || '/kibana/import',
     types: file.types ?? defaultTypes,
     compression: file.compression ?? 'zstd',
     encryption: file.encryption,
@@ -475,6 +523,13 @@ function complete(file: FileConfig, accounts: AccountConfig[]): Config {
     limits: { ...defaultLimits, ...withoutUndefined(file.limits ?? {}) },
     logLevel: file.logLevel,
   }
+}
+
+function completeStore(store: FileConfig['store']): StoreConfig | undefined {
+  if (store?.url === undefined) return undefined
+  const { url, lock, ...others } = store
+  if (lock === undefined) return { ...others, url }
+  return { ...others, url, lock: { mode: lock.mode, durationMs: parseDuration(lock.duration) } }
 }
 
 function completeRetention({ within, ...rules }: NonNullable<FileConfig['retention']>): Retention {
@@ -493,6 +548,7 @@ const standIns: readonly {
 }[] = [
   { place: 'service.baseUrl', variables: ['DASHKEEP_BASE_URL'] },
   { place: 'service.pathPrefix', variables: ['DASHKEEP_PATH_PREFIX'] },
+  { place: 'service.importPath', variables: ['DASHKEEP_IMPORT_PATH'] },
   { place: 'store.url', flag: ['store', '--store'], variables: ['DASHKEEP_STORE'] },
   { place: 'store.endpoint', variables: ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'] },
   { place: 'schedule.cron', variables: ['DASHKEEP_SCHEDULE'] },

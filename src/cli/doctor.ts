@@ -108,6 +108,10 @@ async function* examineStore({ config }: Context, { signal }: Terminal): AsyncGe
       const check = `store ${right}`
       if (error === undefined) yield { check, result: 'ok', detail: store.url }
       else yield failure(check, error)
+      if (right === 'write' && error !== undefined) return
+    }
+    for await (const { subject, ...found } of store.examine?.({ signal }) ?? []) {
+      yield { check: `store ${subject}`, ...found }
     }
   } finally {
     await store.close()

@@ -8,7 +8,7 @@ import type { UnfinishedWrite } from '../store/object-store.ts'
 import { createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
-import { confirm, formatTable, plural, type Terminal } from './terminal.ts'
+import { confirm, formatTable, formatTime, plural, type Terminal } from './terminal.ts'
 
 interface PruneOptions extends CommonOptions {
   readonly account?: string
@@ -50,7 +50,9 @@ export async function prune(terminal: Terminal, options: PruneOptions): Promise<
     const removals: Removal[] = []
     if (agreed) {
       for (const plan of plans) {
-        for await (const removal of applyPrune(store, plan, { signal })) removals.push(removal)
+        for await (const removal of applyPrune(store, plan, { now, signal })) {
+          removals.push(removal)
+        }
       }
       for (const write of leftWrites) await write.remove({ signal })
     }
@@ -120,7 +122,10 @@ function toJson({ plans, leftWrites, agreed, removals }: Outcome): object {
       leftovers: leftovers.map(({ snapshot }) => snapshot),
     })),
     unfinishedWrites: leftWrites.length,
-    removed: removals.filter(({ error }) => error === undefined).length,
+    removed: removals.filter(isRemoved).length,
+    locked: removals
+      .filter(({ keptUntil }) => keptUntil !== undefined)
+      .map(({ accountId, snapshot, keptUntil }) => ({ accountId, snapshot, keptUntil })),
     failed: removals
       .filter(({ error }) => error !== undefined)
       .map(({ accountId, snapshot, error }) => ({ accountId, snapshot, error: error?.message })),
@@ -168,12 +173,19 @@ function printOutcome(terminal: Terminal, { agreed, removals }: Outcome, number:
   if (number === 0) terminal.print('Nothing to remove')
   else if (!agreed) terminal.print('Nothing was removed; --yes does it')
   else {
-    const done = removals.filter(({ error }) => error === undefined).length
+    const done = removals.filter(isRemoved).length
     terminal.print(`${colors.green('removed')} ${plural(done, 'folder')}`)
   }
-  for (const { accountId, snapshot, error } of removals) {
-    if (error) terminal.print(`${colors.yellow('kept')} ${accountId}/${snapshot}: ${error.message}`)
+  for (const { accountId, snapshot, error, keptUntil } of removals) {
+    const name = `${accountId}/${snapshot}`
+    if (error) terminal.print(`${colors.yellow('kept')} ${name}: ${error.message}`)
+    if (keptUntil)
+      terminal.print(`${colors.green('kept')} ${name}: locked until ${formatTime(keptUntil)}`)
   }
+}
+
+function isRemoved({ error, keptUntil }: Removal): boolean {
+  return error === undefined && keptUntil === undefined
 }
 
 function sum(numbers: readonly number[]): number {

@@ -44,11 +44,12 @@ export async function createDataFile(
     compression: Compression
     sealer?: Sealer | undefined
     metadata: () => ObjectMetadata
+    lockFrom?: Date | undefined
     signal?: AbortSignal | undefined
   },
 ): Promise<DataFileWriter> {
-  const { compression, sealer, metadata, signal } = options
-  const writer = await store.create(key, { metadata, signal })
+  const { compression, sealer, metadata, lockFrom, signal } = options
+  const writer = await store.create(key, { metadata, lockFrom, signal })
   const content = createFingerprint()
   const stored = createFingerprint()
   const sealing = seal(sealer, async (chunk) => {
@@ -109,7 +110,7 @@ export interface DataFileDefect {
 /**
  * Reads a stored data file to its end and says how it differs from its description, if it does.
  * `onContent` is given the decompressed bytes as they come, up to the described length, also when
- * they turn out to be damaged; it must not throw. An encrypted file without an `opener` is proven
+ * they turn out to be damaged; reading waits for it, and it must not throw. An encrypted file without an `opener` is proven
  * as far as its stored bytes. Throws when the store cannot answer, and an `OpenError` when the file
  * is sound and the opener's key does not fit it.
  */
@@ -120,7 +121,7 @@ export async function proveDataFile(
   options: {
     opener?: Opener | undefined
     signal?: AbortSignal | undefined
-    onContent?: (chunk: Uint8Array) => void
+    onContent?: (chunk: Uint8Array) => unknown
   } = {},
 ): Promise<DataFileDefect | undefined> {
   const body = await store.open(key, { signal: options.signal })
@@ -153,10 +154,10 @@ function createDecoder(
 ) {
   const content = createFingerprint()
   let failure: unknown
-  const sink = createTransformSink(createDecompressor(file.compression), (chunk) => {
+  const sink = createTransformSink(createDecompressor(file.compression), async (chunk) => {
     content.update(chunk)
     if (content.bytes() > file.content.bytes) throw new Error('more content than described')
-    onContent?.(chunk)
+    await onContent?.(chunk)
   })
   const opening =
     file.encryption && opener

@@ -1,6 +1,13 @@
 import pMap from 'p-map'
-import type { ObjectStore } from '../store/object-store.ts'
-import { listAccounts, manifestName, type SnapshotFolder, tryReadManifest } from './archive.ts'
+import { DashkeepError } from '../errors.ts'
+import type { ObjectStore, StoredObject } from '../store/object-store.ts'
+import {
+  hasManifest,
+  listAccounts,
+  manifestName,
+  type SnapshotFolder,
+  tryReadManifest,
+} from './archive.ts'
 import { ManifestError } from './manifest.ts'
 import { listPins } from './pins.ts'
 import {
@@ -65,9 +72,10 @@ async function planAccount(
   const decisions = planRetention(candidates, policy, { now })
   // A folder that lost its manifest may still hold files that others share.
   const shared = new Set(candidates.map(({ sameAs }) => sameAs))
-  const leftovers = folders.filter(
-    (folder) => !unreadable && isLeftover(folder, now) && !shared.has(folder.snapshot),
-  )
+  // The newest folder may belong to a run that goes on, whatever a clock says.
+  const leftovers = folders
+    .slice(0, -1)
+    .filter((folder) => !unreadable && isLeftover(folder, now) && !shared.has(folder.snapshot))
   return { accountId, refusal, decisions, leftovers }
 }
 
@@ -104,44 +112,89 @@ function findRefusal(
 export interface Removal {
   readonly accountId: number
   readonly snapshot: string
-  /** Why it is still there, when it is. */
-  readonly error: Error | undefined
+  /** Why it is still there, when it should not be. */
+  readonly error?: Error | undefined
+  /** Until when a lock keeps it, or a locked snapshot that shares its files; nothing was tried. */
+  readonly keptUntil?: Date | undefined
 }
 
 /**
  * Does what a plan says: the manifest first, then the files, so that a snapshot is there completely
- * or not at all at every moment. Snapshots that share files go before the one that holds them.
- * What is already gone is passed over, so that a plan can be carried out twice.
+ * or not at all at every moment. Snapshots that share files go before the one that holds them,
+ * which stays when one of them does. A folder with a locked file is left as it is. What is already
+ * gone is passed over, so that a plan can be carried out twice.
  */
 export async function* applyPrune(
   store: ObjectStore,
   plan: AccountPrunePlan,
-  options: { signal?: AbortSignal | undefined } = {},
+  options: { now: Date; signal?: AbortSignal | undefined },
 ): AsyncGenerator<Removal> {
   const refused = plan.refusal !== undefined
   const removed = refused ? [] : plan.decisions.filter(({ keep }) => !keep)
-  const folders = [...removed.map(({ candidate }) => candidate.folder), ...plan.leftovers]
-  for (const folder of folders) {
+  const leftovers = plan.leftovers.map((folder) => ({ folder, sameAs: undefined }))
+  /** By holder of files: the newest snapshot that shares them and is still there. */
+  const needed = new Map<string, Removal>()
+  for (const { folder, sameAs } of [...removed.map(({ candidate }) => candidate), ...leftovers]) {
     options.signal?.throwIfAborted()
     const { accountId, snapshot } = folder
-    yield { accountId, snapshot, error: await removeFolder(store, folder, options) }
+    const sharer = needed.get(snapshot)
+    const removal: Removal = {
+      accountId,
+      snapshot,
+      ...(sharer ? keptFor(sharer) : await removeFolder(store, folder, options)),
+    }
+    const stays = removal.error !== undefined || removal.keptUntil !== undefined
+    if (stays && sameAs !== undefined && !needed.has(sameAs)) needed.set(sameAs, removal)
+    yield removal
   }
+}
+
+/** Why the holder of files stays when a snapshot that shares them does. */
+function keptFor({ snapshot, error, keptUntil }: Removal): Partial<Removal> {
+  if (error === undefined) return { keptUntil }
+  const message = `Cannot remove the snapshot: ${snapshot} shares its files and could not be removed`
+  return { error: new DashkeepError(message, { cause: error }) }
 }
 
 async function removeFolder(
   store: ObjectStore,
-  { files }: SnapshotFolder,
-  options: { signal?: AbortSignal | undefined },
-): Promise<Error | undefined> {
+  folder: SnapshotFolder,
+  options: { now: Date; signal?: AbortSignal | undefined },
+): Promise<Partial<Removal>> {
+  const { files } = folder
   const manifest = files.get(manifestName)
   const others = [...files.values()].filter((file) => file !== manifest)
+  const inOrder = manifest ? [manifest, ...others] : others
   try {
-    for (const file of manifest ? [manifest, ...others] : others) {
-      await store.remove(file.key, options)
-    }
-    return undefined
+    const keptUntil = await findLock(store, inOrder, options)
+    if (keptUntil !== undefined) return { keptUntil }
+    if (manifest) await store.remove(manifest.key, options)
+    if (await hasManifest(store, folder, options)) throw stillThere(folder)
+    for (const { key } of others) await store.remove(key, options)
+    return {}
   } catch (error) {
     options.signal?.throwIfAborted()
-    return error as Error
+    return { error: error as Error }
   }
+}
+
+/** A run has finished since the plan was made, or the store has not removed what it said it did. */
+function stillThere({ accountId, snapshot }: SnapshotFolder): DashkeepError {
+  return new DashkeepError(
+    `Cannot remove the files of snapshot ${snapshot} of account ${accountId}: its manifest is there`,
+    { hint: 'plan again; if this stays so, the store does not remove what it says it has removed' },
+  )
+}
+
+/** The moment at which the last of the locks that are not over yet ends. */
+async function findLock(
+  store: ObjectStore,
+  files: readonly StoredObject[],
+  { now, signal }: { now: Date; signal?: AbortSignal | undefined },
+): Promise<Date | undefined> {
+  const ask = async ({ key }: StoredObject) => store.lockedUntil?.(key, { signal })
+  const ends = await pMap(files, ask, { concurrency: READS_AT_ONCE })
+  const times = ends.map((end) => end?.getTime() ?? 0)
+  const last = Math.max(0, ...times)
+  return last > now.getTime() ? new Date(last) : undefined
 }

@@ -3,7 +3,7 @@ import pRetry, { AbortError } from 'p-retry'
 import { DashkeepError } from '../errors.ts'
 import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
 import { version } from '../version.ts'
-import { fileKey, manifestName, type StoredManifest } from './archive.ts'
+import { dataFileKey, fileKey, manifestName, type StoredManifest } from './archive.ts'
 import { type ChangeFinder, compareWithPrevious, type TypeChanges } from './changes.ts'
 import { type Compression, dataFileName } from './compression.ts'
 import { createDataFile, type DataFile, type DataFileWriter, proveDataFile } from './data-file.ts'
@@ -117,7 +117,8 @@ export async function takeSnapshot(
   await using pending = await exportAll(run)
   const { exports } = pending
   const mayShare = !run.full && performance.now() - begun < maxSharingMs
-  const unchanged = mayShare && isUnchanged(exports, previous)
+  const unchanged =
+    mayShare && isUnchanged(exports, previous) && (await protectShared(run, previous.newest))
   const stored = unchanged
     ? { changes: exports.map(({ entry }) => noChanges(entry.type)), warnings: [] }
     : await storeAll(run, exports, previous.newest)
@@ -225,7 +226,8 @@ async function receiveExport(
   }
   const name = dataFileName(type, compression, { encrypted: sealer !== undefined })
   const key = fileKey(account.accountId, run.snapshot, name)
-  const writer = await createDataFile(run.store, key, { compression, sealer, metadata, signal })
+  const options = { compression, sealer, metadata, lockFrom: run.takenAt, signal }
+  const writer = await createDataFile(run.store, key, options)
   try {
     await transfer(run, type, body, { scan, writer })
     const content = scan.end()
@@ -283,6 +285,23 @@ function isUnchanged(exports: readonly PendingExport[], previous: Previous): boo
         isDeepStrictEqual(other.file.encryption, entry.file.encryption),
     ),
   )
+}
+
+/**
+ * Makes the lock of what an unchanged snapshot is going to share last as long as that of its own
+ * manifest, and before there is one. Returns false when a file cannot be protected as a new one is.
+ */
+async function protectShared(
+  { store, takenAt, signal }: Run,
+  newest: StoredManifest | undefined,
+): Promise<boolean> {
+  if (newest === undefined || store.protect === undefined) return true
+  const { account, snapshot, sameAs, exports } = newest.manifest
+  const keys = exports.map(({ file }) => dataFileKey(newest.manifest, file))
+  for (const key of [fileKey(account.id, sameAs ?? snapshot, manifestName), ...keys]) {
+    if (!(await store.protect(key, { lockFrom: takenAt, signal }))) return false
+  }
+  return true
 }
 
 function noChanges(type: string): TypeChanges {
@@ -376,10 +395,10 @@ function pointBack(manifest: Manifest, newest: StoredManifest | undefined): Mani
 
 /** The commit: from here on the snapshot exists. */
 async function commitManifest(run: Run, manifest: Manifest): Promise<void> {
-  const { store, signal, account, snapshot } = run
+  const { store, signal, account, snapshot, takenAt } = run
   const key = fileKey(account.accountId, snapshot, manifestName)
   const bytes = encodeManifest(manifest)
-  await store.put(key, bytes, { metadata: runMetadata(run), signal })
+  await store.put(key, bytes, { metadata: runMetadata(run), lockFrom: takenAt, signal })
   const found = await store.get(key, { maxBytes: maxManifestBytes, signal })
   if (found !== undefined && Buffer.from(bytes).equals(found)) return
   // What lies there would pass for a snapshot; better none than one that lies.

@@ -30,6 +30,23 @@ export interface ObjectWriter extends AsyncDisposable {
   commit(): Promise<void>
 }
 
+/** Options of a call that writes an object. */
+export interface WriteOptions extends StoreCallOptions {
+  /**
+   * Locks the object, where the store was told to: for its duration from this moment on nobody can
+   * delete the bytes. An object written without it is not locked by dashkeep.
+   */
+  readonly lockFrom?: Date | undefined
+}
+
+/** What a look at the place itself has shown, for people. */
+export interface StoreFinding {
+  readonly subject: string
+  readonly result: 'ok' | 'warning' | 'failed'
+  readonly detail: string
+  readonly hint?: string | undefined
+}
+
 /** What a killed writer left behind: not an object, but it takes up room. */
 export interface UnfinishedWrite {
   /** The object it was to become, where the store knows. */
@@ -62,7 +79,7 @@ export interface ObjectStore {
   put(
     key: string,
     body: Uint8Array,
-    options?: StoreCallOptions & { metadata?: ObjectMetadata },
+    options?: WriteOptions & { metadata?: ObjectMetadata },
   ): Promise<void>
 
   /**
@@ -71,7 +88,7 @@ export interface ObjectStore {
    */
   create(
     key: string,
-    options?: StoreCallOptions & { metadata?: () => ObjectMetadata },
+    options?: WriteOptions & { metadata?: () => ObjectMetadata },
   ): Promise<ObjectWriter>
 
   /**
@@ -99,8 +116,24 @@ export interface ObjectStore {
     options?: StoreCallOptions & { startAfter?: string | undefined },
   ): AsyncIterable<StoredObject>
 
-  /** Deletes the key. Succeeds when it is already gone, so a retry is safe. */
+  /**
+   * Deletes the key. Succeeds when it is already gone, so a retry is safe. Where the store keeps
+   * versions the key is only hidden, also that of a locked object: ask `lockedUntil` before.
+   */
   remove(key: string, options?: StoreCallOptions): Promise<void>
+
+  /**
+   * Locks what is already there at least as long as an object written now would be, and never
+   * shortens a lock. Returns false when that cannot be: the object is gone, or its lock is of a
+   * weaker mode. Absent, like the two below, where the store knows nothing of the kind.
+   */
+  protect?(key: string, options: StoreCallOptions & { lockFrom: Date }): Promise<boolean>
+
+  /** Until when the object is locked, by whomever; a moment in the past when the lock is over. */
+  lockedUntil?(key: string, options?: StoreCallOptions): Promise<Date | undefined>
+
+  /** Looks at how the place is set up: what could make snapshots vanish, and what could prevent it. */
+  examine?(options?: StoreCallOptions): AsyncIterable<StoreFinding>
 
   /** Lists the writes that have begun and not ended, also those still going on. */
   listUnfinished(options?: StoreCallOptions): AsyncIterable<UnfinishedWrite>

@@ -14,10 +14,14 @@ export interface S3StoreOptions {
   readonly endpoint?: string | undefined
   /** Whether the bucket is part of the path. Default: when an endpoint is set. */
   readonly forcePathStyle?: boolean | undefined
-  /** Whether the server keeps a SHA-256 of each object. Default: on AWS. */
+  /** Whether the server keeps a SHA-256 of each object. Default: on AWS, and with a lock. */
   readonly checksums?: boolean | undefined
   /** Whether metadata is also set as object tags. */
   readonly tagging?: boolean | undefined
+  /** Locks what is written with `lockFrom`; nothing is locked without it. */
+  readonly lock?: ObjectLock | undefined
+  /** Has the server encrypt everything that is written. */
+  readonly encryption?: ServerEncryption | undefined
   /** How long one request may take until its answer begins. */
   readonly requestTimeoutMs?: number | undefined
   /** How long a body may pause. */
@@ -30,12 +34,26 @@ export interface S3StoreOptions {
     | undefined
 }
 
+/** How long what is written with a lock stays locked. */
+export interface ObjectLock {
+  readonly mode: 'governance' | 'compliance'
+  readonly durationMs: number
+}
+
+/** How the server encrypts objects; without a `keyId` by the bucket's own key. */
+export interface ServerEncryption {
+  readonly mode: 'sse-s3' | 'sse-kms'
+  readonly keyId?: string | undefined
+}
+
 /** What one call is about. */
 export interface S3Call {
   readonly action: string
   /** The object's key in the store; none when the call is about the bucket. */
   readonly key?: string
   readonly signal?: AbortSignal | undefined
+  /** What the credentials must be allowed, when it is more than every store needs. */
+  readonly rights?: string | undefined
 }
 
 /** A bucket, with retries, deadlines and explanations around every call. */
@@ -44,6 +62,8 @@ export interface S3Connection {
   readonly url: string
   readonly checksums: boolean
   readonly tagging: boolean
+  readonly lock: ObjectLock | undefined
+  readonly encryption: ServerEncryption | undefined
   readonly idleTimeoutMs: number
   /** The key in the bucket, prefix included. */
   fullKey(key: string): string
@@ -76,10 +96,10 @@ export function connectToBucket(options: S3StoreOptions): S3Connection {
   const root = prefix === '' ? '' : `${prefix}/`
   const url = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`
 
-  const explain: S3Connection['explain'] = (error, { action, key, signal }) => {
+  const explain: S3Connection['explain'] = (error, { action, key, signal, rights }) => {
     if (signal?.aborted) return signal.reason
     const target = key === undefined ? url : `${url}/${key}`
-    return explainS3Error(error, { action, target, bucket })
+    return explainS3Error(error, { action, target, bucket, rights })
   }
 
   return {
@@ -87,6 +107,8 @@ export function connectToBucket(options: S3StoreOptions): S3Connection {
     url,
     checksums: keepsChecksums(options),
     tagging: options.tagging ?? false,
+    lock: options.lock,
+    encryption: options.encryption,
     idleTimeoutMs,
     fullKey: (key) => root + key,
     explain,
@@ -156,8 +178,9 @@ function clientConfig(options: S3StoreOptions, requestTimeoutMs: number): S3Clie
   }
 }
 
-function keepsChecksums({ endpoint, checksums }: S3StoreOptions): boolean {
-  return checksums ?? (endpoint === undefined || isAwsHost(endpoint))
+/** A write with a lock needs a checksum: S3 refuses it without. */
+function keepsChecksums({ endpoint, checksums, lock }: S3StoreOptions): boolean {
+  return checksums ?? (lock !== undefined || endpoint === undefined || isAwsHost(endpoint))
 }
 
 function isAwsHost(endpoint: string): boolean {

@@ -17,6 +17,8 @@ export interface CallContext {
   /** The address of the object or the store. */
   readonly target: string
   readonly bucket: string
+  /** What the call needs to be allowed beyond what every store needs. */
+  readonly rights?: string | undefined
 }
 
 interface Explanation {
@@ -31,6 +33,7 @@ interface Facts {
   readonly status: number | undefined
   readonly region: string | undefined
   readonly bucket: string
+  readonly rights: string | undefined
 }
 
 /**
@@ -46,11 +49,20 @@ export function isTransient(error: unknown): boolean {
   return [408, 429, 500, 502, 503, 504].includes(status)
 }
 
+/** Handles the errors of these names as the absence of an answer, and throws all others. */
+export function withoutError(names: readonly string[]): (error: unknown) => undefined {
+  return (error) => {
+    if (error instanceof Error && names.includes(error.name)) return undefined
+    throw error
+  }
+}
+
 /** Turns what the SDK reported into words. Nothing of the request reaches the message or cause. */
 export function explainS3Error(error: unknown, context: CallContext): StoreError {
   if (error instanceof StoreError) return error
   const { name, code, status, region, message } = readError(error)
-  const facts: Facts = { code: code === '' ? name : code, status, region, bucket: context.bucket }
+  const { bucket, rights } = context
+  const facts: Facts = { code: code === '' ? name : code, status, region, bucket, rights }
   const { state, hint, kind } = explain(error, message, facts)
   return new StoreError(`Cannot ${context.action} ${context.target}: ${state}`, {
     kind: kind ?? 'failed',
@@ -65,6 +77,7 @@ function explain(error: unknown, message: string, facts: Facts): Explanation {
   if (error instanceof UploadUnconfirmed) return { state: message, hint: busyHint }
   if (error instanceof UnexpectedAnswer || isUnreadable(message)) return explainNoS3(facts)
   if (message.startsWith('Region is missing')) return regionMissing
+  if (/^KMS\.|kms-key-?id/i.test(`${facts.code} ${message}`)) return keyUnusable
   const explainCode = byCode[facts.code]
   if (explainCode !== undefined) return explainCode(facts)
   if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(facts.code)) return explainCertificate(facts)
@@ -108,11 +121,18 @@ const wrongProtocol: Explanation = {
   kind: 'usage',
 }
 
-const denied = ({ bucket }: Facts): Explanation => ({
+const keyUnusable: Explanation = {
+  state: 'the server cannot use the encryption key',
+  hint: 'Check store.encryption.keyId, and that these credentials may use the key (kms:GenerateDataKey, kms:Decrypt)',
+  kind: 'usage',
+}
+
+const denied = ({ bucket, rights }: Facts): Explanation => ({
   state: 'access denied',
-  hint:
-    `Allow these credentials to list bucket ${bucket}, and to get, put and delete its objects ` +
-    'and abort uploads; without the right to list, a missing object looks forbidden',
+  hint: rights
+    ? `Allow these credentials ${rights} in bucket ${bucket}`
+    : `Allow these credentials to list bucket ${bucket}, and to get, put and delete its objects ` +
+      'and abort uploads; without the right to list, a missing object looks forbidden',
   kind: 'usage',
 })
 
@@ -148,13 +168,20 @@ const busy = (): Explanation => ({ state: 'the server asks to slow down', hint: 
 
 const notSupported = (): Explanation => ({
   state: 'the server does not support what was asked',
-  hint: 'Turn object tags off if they are on: not every server keeps them',
+  hint: 'Turn object tags off if they are on, or store.lock and store.encryption: not every server has them',
   kind: 'usage',
 })
 
 const tagsRefused = (): Explanation => ({
   state: 'the server refuses the object tags',
   hint: 'Turn object tags off',
+  kind: 'usage',
+})
+
+/** What servers answer to a lock in a bucket without Object Lock, or one that is over already. */
+const invalid = ({ code, status }: Facts): Explanation => ({
+  state: `the server refuses the request (${status} ${code})`,
+  hint: 'With store.lock the bucket needs Object Lock, and the lock a duration the server takes; `dashkeep doctor` looks at the bucket',
   kind: 'usage',
 })
 
@@ -199,6 +226,10 @@ const byCode: Readonly<Record<string, (facts: Facts) => Explanation>> = {
     hint: 'Check AWS_SECRET_ACCESS_KEY, also for spaces and line breaks around it',
     kind: 'usage',
   }),
+  NoSuchKey: () => ({
+    state: 'it is not there',
+    hint: 'Look for somebody else who removes what dashkeep keeps',
+  }),
   NoSuchUpload: () => ({
     state: 'somebody else ended the upload',
     hint: 'Look for a rule of the bucket that aborts unfinished uploads too early',
@@ -223,6 +254,9 @@ const byCode: Readonly<Record<string, (facts: Facts) => Explanation>> = {
   InternalError: () => ({ state: 'the server reports an internal error', hint: busyHint }),
   NotImplemented: notSupported,
   InvalidTag: tagsRefused,
+  InvalidRequest: invalid,
+  InvalidArgument: invalid,
+  InvalidRetentionPeriod: invalid,
   BadDigest: damaged,
   XAmzContentSHA256Mismatch: damaged,
   TimeoutError: noAnswer,

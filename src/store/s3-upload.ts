@@ -11,7 +11,9 @@ import {
 import { StoreError } from './errors.ts'
 import type { ObjectMetadata } from './object-store.ts'
 import type { S3Call, S3Connection } from './s3-connection.ts'
+import { confirmEncryption, encryptionMembers } from './s3-encryption.ts'
 import { UnexpectedAnswer, UploadUnconfirmed } from './s3-errors.ts'
+import { confirmLock, lockMembers } from './s3-lock.ts'
 import { encodeMetadata, encodeTags, toTags } from './s3-metadata.ts'
 
 /** What S3 allows in one upload. */
@@ -23,6 +25,8 @@ const abortTimeoutMs = 10_000
 export interface Upload {
   readonly key: string
   readonly signal: AbortSignal | undefined
+  /** From when the object is to be locked, when it is. */
+  readonly lockFrom: Date | undefined
 }
 
 /** An upload in parts. The object appears when `complete` resolves. */
@@ -36,31 +40,34 @@ export interface MultipartUpload {
 /** Stores what fits into one request. */
 export async function putObject(
   connection: S3Connection,
-  { key, signal }: Upload,
+  upload: Upload,
   body: Uint8Array,
   metadata: ObjectMetadata,
 ): Promise<void> {
-  await connection.call(writing(key, signal), async (client, options) => {
+  await connection.call(writing(connection, upload), async (client, options) => {
     const command = new PutObjectCommand({
-      ...target(connection, key),
-      ...description(connection, metadata),
+      ...target(connection, upload.key),
+      ...description(connection, upload, metadata),
       Body: body,
       ContentLength: body.length,
     })
     required((await client.send(command, options)).ETag, 'an ETag')
   })
+  await confirm(connection, upload)
 }
 
 /** Begins an upload in parts. */
 export async function beginUpload(
   connection: S3Connection,
-  { key, signal }: Upload,
+  begun: Upload,
   metadata: ObjectMetadata,
 ): Promise<MultipartUpload> {
-  const id = await connection.call(writing(key, signal), async (client, options) => {
+  const { key, signal } = begun
+  const call = writing(connection, begun)
+  const id = await connection.call(call, async (client, options) => {
     const command = new CreateMultipartUploadCommand({
       ...target(connection, key),
-      ...description(connection, metadata),
+      ...description(connection, begun, metadata),
     })
     return required((await client.send(command, options)).UploadId, 'an UploadId')
   })
@@ -73,15 +80,16 @@ export async function beginUpload(
       if (parts.length === maxParts) throw tooLarge(connection, key, size)
       size += bytes.length
       const number = parts.length + 1
-      parts.push(await sendPart(connection, writing(key, signal), { ...upload, number }, bytes))
+      parts.push(await sendPart(connection, call, { ...upload, number }, bytes))
     },
     async complete() {
       try {
-        await sendComplete(connection, writing(key, signal), { ...upload, parts })
+        await sendComplete(connection, call, { ...upload, parts })
       } catch (error) {
-        if (signal?.aborted || !(await isStored(connection, { key, signal }, size))) throw error
+        if (signal?.aborted || !(await isStored(connection, begun, size))) throw error
       }
-      if (connection.tagging) await sendTags(connection, { key, signal }, metadata)
+      if (connection.tagging) await sendTags(connection, begun, metadata)
+      await confirm(connection, begun)
     },
     async abort() {
       const call = {
@@ -178,17 +186,26 @@ async function isStored(
   }
 }
 
-function writing(key: string, signal: AbortSignal | undefined): S3Call {
-  return { action: 'write', key, signal }
+/** Some servers answer 200 to what they do not know: nothing is taken on trust. */
+async function confirm(connection: S3Connection, upload: Upload): Promise<void> {
+  await confirmEncryption(connection, upload)
+  await confirmLock(connection, upload, upload.lockFrom)
+}
+
+function writing({ lock }: S3Connection, { key, signal, lockFrom }: Upload): S3Call {
+  const rights = lock && lockFrom && 's3:PutObject and s3:PutObjectRetention'
+  return { action: 'write', key, signal, rights }
 }
 
 function target({ bucket, fullKey }: S3Connection, key: string): { Bucket: string; Key: string } {
   return { Bucket: bucket, Key: fullKey(key) }
 }
 
-function description(connection: S3Connection, metadata: ObjectMetadata) {
+function description(connection: S3Connection, { lockFrom }: Upload, metadata: ObjectMetadata) {
   return {
     Metadata: encodeMetadata(metadata),
+    ...lockMembers(connection, lockFrom),
+    ...encryptionMembers(connection),
     ...(connection.tagging && { Tagging: encodeTags(metadata) }),
     ...checksumAlgorithm(connection),
   }

@@ -16,12 +16,18 @@ const firstBufferBytes = 64 * 1024
 export function createS3Writer(
   connection: S3Connection,
   key: string,
-  { signal, metadata }: { signal: AbortSignal | undefined; metadata: () => ObjectMetadata },
+  options: {
+    signal: AbortSignal | undefined
+    metadata: () => ObjectMetadata
+    lockFrom: Date | undefined
+  },
 ): ObjectWriter {
+  const { signal, metadata, lockFrom } = options
   const discarded = new AbortController()
   const target = {
     key,
     signal: signal ? AbortSignal.any([signal, discarded.signal]) : discarded.signal,
+    lockFrom,
   }
   let filling: Buffer = Buffer.allocUnsafeSlow(firstBufferBytes)
   let filled = 0

@@ -16,6 +16,7 @@ import {
   type StoreCallOptions,
   type StoredObject,
 } from './object-store.ts'
+import { examineBucket } from './s3-bucket.ts'
 import {
   connectToBucket,
   type S3Call,
@@ -23,7 +24,8 @@ import {
   type S3StoreOptions,
   type SendOptions,
 } from './s3-connection.ts'
-import { BodyCutShort, UnexpectedAnswer } from './s3-errors.ts'
+import { BodyCutShort, UnexpectedAnswer, withoutError } from './s3-errors.ts'
+import { extendLock, readBucketLock, readLockEnd } from './s3-lock.ts'
 import { putObject } from './s3-upload.ts'
 import { listUploads } from './s3-uploads.ts'
 import { createS3Writer, partBytes } from './s3-writer.ts'
@@ -34,6 +36,10 @@ import { createS3Writer, partBytes } from './s3-writer.ts'
  * Writing an existing key replaces the object in one step, or adds a version where the bucket keeps
  * versions: servers that refuse to replace do not do so reliably. Requests are repeated while
  * failures are transient; each of them may be, also when only its answer was lost.
+ *
+ * Where the bucket keeps versions, which Object Lock needs, removing hides the object behind a
+ * delete marker; its bytes stay until a lifecycle rule (NoncurrentVersionExpiration) removes old
+ * versions, for which a lock that is not over is in the way.
  */
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const connection = connectToBucket(options)
@@ -42,23 +48,25 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     return key
   }
 
+  let locksObjects: boolean | undefined
+
   const store: ObjectStore = {
     url: connection.url,
 
-    async put(key, body, { signal, metadata = {} } = {}) {
+    async put(key, body, { signal, lockFrom, metadata = {} } = {}) {
       signal?.throwIfAborted()
       if (body.length <= partBytes) {
-        await putObject(connection, { key: checked(key), signal }, body, metadata)
+        await putObject(connection, { key: checked(key), signal, lockFrom }, body, metadata)
         return
       }
-      await using writer = await store.create(key, { signal, metadata: () => metadata })
+      await using writer = await store.create(key, { signal, lockFrom, metadata: () => metadata })
       await writer.write(body)
       await writer.commit()
     },
 
-    async create(key, { signal, metadata = () => ({}) } = {}) {
+    async create(key, { signal, lockFrom, metadata = () => ({}) } = {}) {
       signal?.throwIfAborted()
-      return createS3Writer(connection, checked(key), { signal, metadata })
+      return createS3Writer(connection, checked(key), { signal, metadata, lockFrom })
     },
 
     async get(key, { signal, maxBytes }) {
@@ -82,8 +90,24 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         Key: connection.fullKey(checked(key)),
       })
       await connection.call({ action: 'remove', key, signal }, (client, sendOptions) =>
-        client.send(command, sendOptions).catch(undefinedWhenAbsent),
+        client.send(command, sendOptions).catch(withoutError(['NoSuchKey'])),
       )
+    },
+
+    async protect(key, { signal, lockFrom }) {
+      signal?.throwIfAborted()
+      return await extendLock(connection, { key: checked(key), signal }, lockFrom)
+    },
+
+    async lockedUntil(key, { signal } = {}) {
+      signal?.throwIfAborted()
+      const target = { key: checked(key), signal }
+      locksObjects ??= (await readBucketLock(connection, { signal })) !== undefined
+      return locksObjects ? await readLockEnd(connection, target) : undefined
+    },
+
+    async *examine(options = {}) {
+      yield* examineBucket(connection, options)
     },
 
     async *listUnfinished(options = {}) {
@@ -144,7 +168,7 @@ async function requestObject(
   options: SendOptions,
 ): Promise<ArrivingObject | undefined> {
   const command = new GetObjectCommand({ Bucket: bucket, Key: fullKey(key) })
-  const answer = await client.send(command, options).catch(undefinedWhenAbsent)
+  const answer = await client.send(command, options).catch(withoutError(['NoSuchKey']))
   if (answer === undefined) return undefined
   const { Body: body, ContentLength: size } = answer
   if (!(body instanceof Readable)) throw new UnexpectedAnswer('The answer has no body')
@@ -251,9 +275,4 @@ function disordered({ url }: S3Connection): StoreError {
   return new StoreError(`Cannot list ${url}: the server does not list in the order of keys`, {
     hint: 'Use a general-purpose bucket: some kinds of bucket have no order',
   })
-}
-
-function undefinedWhenAbsent(error: unknown): undefined {
-  if (error instanceof Error && error.name === 'NoSuchKey') return undefined
-  throw error
 }

@@ -1,32 +1,20 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type S3Server, startS3Server } from '../s3-server/s3-server.ts'
+import { type BucketTrial, startBucketTrial } from './bucket-trial.ts'
 import { accountsOf, jsonLines, spawnDashkeep } from './run-dashkeep.ts'
-import { shopId, startTrial, type Trial, types } from './trial.ts'
+import { shopId, types } from './trial.ts'
 
-/** A trial whose archive is in a bucket, all of it said by variables. */
+/** A trial with its archive on the tests' own server. */
 async function startTrialInBucket(
   changes: Record<string, string | undefined> = {},
-): Promise<AsyncDisposable & { trial: Trial; server: S3Server; env: Record<string, string> }> {
+): Promise<BucketTrial & { server: S3Server }> {
   const server = await startS3Server()
-  const trial = await startTrial()
-  const env = {
-    ...(trial.env as Record<string, string>),
-    DASHKEEP_STORE: `s3://${server.bucketName}/kept/here`,
-    AWS_ENDPOINT_URL_S3: server.url,
-    AWS_ACCESS_KEY_ID: server.credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: server.credentials.secretAccessKey,
-    AWS_CONFIG_FILE: '/dev/null',
-    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-    AWS_EC2_METADATA_DISABLED: 'true',
-  }
-  // The SDK looks for credentials in the process's own environment.
-  for (const [name, value] of Object.entries({ ...env, ...changes })) {
-    if (name.startsWith('AWS_')) vi.stubEnv(name, value)
-  }
+  const { url: endpoint, bucketName: bucket, credentials } = server
+  const { trial, env } = await startBucketTrial({ endpoint, bucket, credentials }, changes)
   return {
     trial,
     server,
-    env: { ...env, ...(changes as Record<string, string>) },
+    env,
     async [Symbol.asyncDispose]() {
       await trial[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()

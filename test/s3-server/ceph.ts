@@ -5,6 +5,8 @@ import { GenericContainer, Wait } from 'testcontainers'
 export interface RealS3Server extends AsyncDisposable {
   readonly endpoint: string
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string }
+  /** A key with which the server can encrypt, where it is known to have one. */
+  readonly kmsKeyId: string | undefined
 }
 
 /**
@@ -23,6 +25,7 @@ function useRunning(endpoint: string): RealS3Server {
   return {
     endpoint,
     credentials: { accessKeyId, secretAccessKey },
+    kmsKeyId: process.env.DASHKEEP_TEST_S3_KMS_KEY,
     async [Symbol.asyncDispose]() {},
   }
 }
@@ -44,6 +47,7 @@ async function startContainer(): Promise<RealS3Server> {
   return {
     endpoint: `http://${container.getHost()}:${container.getMappedPort(7480)}`,
     credentials,
+    kmsKeyId: 'testkey-1',
     async [Symbol.asyncDispose]() {
       await container.stop()
     },

@@ -42,6 +42,10 @@ paxos_min_wait = 0.02
 ms_mon_client_mode = crc
 rgw_frontends = beast port=7480
 rgw_run_sync_thread = false
+# A key for SSE-KMS that lies in the configuration: 32 bytes, in Base64.
+rgw_crypt_require_ssl = false
+rgw_crypt_s3_kms_backend = testing
+rgw_crypt_s3_kms_encryption_keys = testkey-1=$(printf '%032d' 7 | base64)
 CONF
 }
 

@@ -2,11 +2,13 @@ import {
   CreateMultipartUploadCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
+  GetObjectRetentionCommand,
   GetObjectTaggingCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
   PutObjectCommand,
+  PutObjectRetentionCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
@@ -67,6 +69,33 @@ describe('the S3 server of the tests', () => {
     const listing = await client.send(new ListMultipartUploadsCommand({ Bucket }))
     expect(listing.Uploads).toMatchObject([{ Key: 'b', UploadId }])
     client.destroy()
+  })
+
+  it('keeps locks, makes them longer, and can forget them', async () => {
+    for (const ignores of [[], ['lock']] as const) {
+      await using server = await startS3Server({ objectLock: true, ignores })
+      const client = connect(server)
+      const lock = {
+        ObjectLockMode: 'GOVERNANCE',
+        ObjectLockRetainUntilDate: new Date(5000),
+      } as const
+      await client.send(new PutObjectCommand({ Bucket, Key: 'a', Body: 'x', ...lock }))
+      const extend = async (Mode: 'GOVERNANCE' | 'COMPLIANCE', until: number) => {
+        const Retention = { Mode, RetainUntilDate: new Date(until) }
+        await client.send(new PutObjectRetentionCommand({ Bucket, Key: 'a', Retention }))
+        return server.bucket.objects.get('a')?.retention
+      }
+      const kept = ignores.length === 0 ? { mode: 'GOVERNANCE', until: new Date(9000) } : undefined
+      expect(await extend('GOVERNANCE', 9000)).toEqual(kept)
+      const read = client.send(new GetObjectRetentionCommand({ Bucket, Key: 'a' }))
+      if (kept === undefined) await expect(read).rejects.toThrow('NoSuchObjectLockConfiguration')
+      else {
+        expect((await read).Retention).toEqual({ Mode: kept.mode, RetainUntilDate: kept.until })
+        await expect(extend('GOVERNANCE', 8000)).rejects.toThrow('AccessDenied')
+        await expect(extend('COMPLIANCE', 9000)).rejects.toThrow('AccessDenied')
+      }
+      client.destroy()
+    }
   })
 
   it('flips a byte on the way in or out, and forgets what it confirmed', async () => {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  type BucketSetup,
   handlers,
   routeOperation,
   type S3Operation,
@@ -13,7 +14,10 @@ import { answerError, type S3Answer } from './s3-xml.ts'
 
 /** What goes wrong with the next matching requests. */
 export type Fault = {
-  readonly operation: S3Operation
+  /** Default: any. */
+  readonly operation?: S3Operation
+  /** How many requests pass before it strikes. Default: none. */
+  readonly after?: number
   /** How many requests it strikes. Default: one. */
   readonly times?: number
 } & (
@@ -41,9 +45,11 @@ export interface S3Server extends AsyncDisposable {
   /** The names of the operations that arrived, in order. */
   operations(): S3Operation[]
   inject(fault: Fault): void
+  /** Takes back the faults that have not struck, and what is left of those that have. */
+  clearFaults(): void
 }
 
-export interface S3ServerOptions {
+export interface S3ServerOptions extends BucketSetup {
   /** Objects per page of a listing, however many were asked for. */
   readonly pageSize?: number
   /** Whether object tags are supported. */
@@ -55,7 +61,7 @@ const credentials = { accessKeyId: 'test-access', secretAccessKey: 'test-secret'
 
 /** Starts a server on a free port of the loopback interface. Dispose it to stop it. */
 export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Server> {
-  const bucket: ServedBucket = { objects: new Map(), uploads: new Map() }
+  const bucket: ServedBucket = { setup: options, objects: new Map(), uploads: new Map() }
   const requests: S3Request[] = []
   const faults: Fault[] = []
   const server = createServer((incoming, response) => {
@@ -83,7 +89,8 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     if (fault?.kind === 'hang') return
     if (fault?.kind === 'drop-before') return void response.destroy()
     if (fault?.kind === 'slow') await sleep(fault.delayMs)
-    const target = fault?.kind === 'pretend' ? { objects: new Map(), uploads: new Map() } : bucket
+    const nowhere = { setup: options, objects: new Map(), uploads: new Map() }
+    const target = fault?.kind === 'pretend' ? nowhere : bucket
     const result = perform(target, request, options, fault)
     if (fault?.kind === 'drop-after') return void response.destroy()
     sendBody(response, result, fault)
@@ -99,6 +106,7 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     requests,
     operations: () => requests.map(({ operation }) => operation),
     inject: (fault) => faults.push(fault),
+    clearFaults: () => void faults.splice(0),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -136,6 +144,13 @@ function refuse(request: S3Request, options: S3ServerOptions): S3Answer | undefi
   if (checksum !== undefined && checksum !== sha256(body).toString('base64')) {
     return answerError(400, 'BadDigest')
   }
+  if (headers['x-amz-object-lock-mode'] !== undefined) {
+    const isChecked = Object.keys(headers).some((name) =>
+      /^(content-md5|x-amz-checksum-)/.test(name),
+    )
+    const isUnfit = request.operation === 'PutObject' && !isChecked
+    if (!options.objectLock || isUnfit) return answerError(400, 'InvalidRequest')
+  }
   if (headers['x-amz-tagging'] !== undefined && options.tagging === false) {
     return answerError(501, 'NotImplemented')
   }
@@ -143,11 +158,15 @@ function refuse(request: S3Request, options: S3ServerOptions): S3Answer | undefi
 }
 
 function takeFault(faults: Fault[], operation: S3Operation): Fault | undefined {
-  const index = faults.findIndex((fault) => fault.operation === operation)
+  const index = faults.findIndex((fault) => (fault.operation ?? operation) === operation)
   const fault = faults[index]
   if (fault === undefined) return undefined
-  const left = (fault.times ?? 1) - 1
-  if (left > 0) faults[index] = { ...fault, times: left }
+  const { after = 0, times = 1 } = fault
+  if (after > 0) {
+    faults[index] = { ...fault, after: after - 1 }
+    return undefined
+  }
+  if (times > 1) faults[index] = { ...fault, times: times - 1 }
   else faults.splice(index, 1)
   return fault
 }

@@ -8,17 +8,38 @@ export interface ServedObject {
   readonly modifiedAt: Date
   readonly metadata: Readonly<Record<string, string>>
   readonly tags: string
+  /** The algorithm by which it is encrypted. */
+  readonly encryption?: string | undefined
+  readonly retention?: Retention | undefined
+}
+
+/** Until when an object cannot be deleted. */
+export interface Retention {
+  readonly mode: string
+  readonly until: Date
 }
 
 export interface ServedUpload {
   readonly key: string
   readonly startedAt: Date
   readonly metadata: Readonly<Record<string, string>>
+  readonly encryption?: string | undefined
   readonly parts: Map<number, { body: Buffer; etag: string }>
+}
+
+/** How a bucket was set up. */
+export interface BucketSetup {
+  /** Whether it was made with Object Lock, and so keeps versions. */
+  readonly objectLock?: boolean
+  /** What is taken with 200 and forgotten. */
+  readonly ignores?: readonly ('lock' | 'encryption')[]
+  /** Its lifecycle rules, as XML. */
+  readonly lifecycle?: string
 }
 
 /** One bucket in memory. */
 export interface ServedBucket {
+  readonly setup: BucketSetup
   readonly objects: Map<string, ServedObject>
   readonly uploads: Map<string, ServedUpload>
 }
@@ -43,7 +64,8 @@ const minPartBytes = 5 * 1024 * 1024
 export const handlers = {
   PutObject(bucket, { key, headers, body }) {
     const etag = quotedMd5(body)
-    bucket.objects.set(key, { body, etag, modifiedAt: new Date(), ...description(headers) })
+    const facts = description(headers, bucket.setup)
+    bucket.objects.set(key, { body, etag, modifiedAt: new Date(), ...facts })
     return { status: 200, headers: { ETag: etag } }
   },
 
@@ -66,6 +88,51 @@ export const handlers = {
       element('Tag', element('Key', escapeXml(name)) + element('Value', escapeXml(value))),
     )
     return answerXml('Tagging', element('TagSet', tags.join('')))
+  },
+
+  GetObjectRetention(bucket, { key }) {
+    const object = bucket.objects.get(key)
+    if (object === undefined) return answerError(404, 'NoSuchKey')
+    if (!bucket.setup.objectLock) return answerError(400, 'InvalidRequest')
+    const { retention } = object
+    if (retention === undefined) return answerError(404, 'NoSuchObjectLockConfiguration')
+    const { mode, until } = retention
+    const parts = element('Mode', mode) + element('RetainUntilDate', until.toISOString())
+    return answerXml('Retention', parts)
+  },
+
+  PutObjectRetention(bucket, { key, body }) {
+    const object = bucket.objects.get(key)
+    if (object === undefined) return answerError(404, 'NoSuchKey')
+    if (!bucket.setup.objectLock) return answerError(400, 'InvalidRequest')
+    const [, mode = ''] = /<Mode>(.*?)</.exec(body.toString()) ?? []
+    const [, date = ''] = /<RetainUntilDate>(.*?)</.exec(body.toString()) ?? []
+    const { retention } = object
+    const until = new Date(date)
+    if (retention && (retention.mode !== mode || retention.until > until)) {
+      return answerError(403, 'AccessDenied')
+    }
+    if (!bucket.setup.ignores?.includes('lock')) {
+      bucket.objects.set(key, { ...object, retention: { mode, until } })
+    }
+    return { status: 200 }
+  },
+
+  GetObjectLockConfiguration({ setup }) {
+    if (!setup.objectLock) return answerError(404, 'ObjectLockConfigurationNotFoundError')
+    return answerXml('ObjectLockConfiguration', element('ObjectLockEnabled', 'Enabled'))
+  },
+
+  GetBucketVersioning({ setup }) {
+    return answerXml(
+      'VersioningConfiguration',
+      setup.objectLock ? element('Status', 'Enabled') : '',
+    )
+  },
+
+  GetBucketLifecycleConfiguration({ setup }) {
+    if (setup.lifecycle === undefined) return answerError(404, 'NoSuchLifecycleConfiguration')
+    return answerXml('LifecycleConfiguration', setup.lifecycle)
   },
 
   DeleteObject(bucket, { key }) {
@@ -97,11 +164,11 @@ export const handlers = {
     return { status: 200 }
   },
 
-  // Tags that come with it are dropped, as Ceph does.
+  // Tags and a lock that come with it are dropped, as Ceph does.
   CreateMultipartUpload(bucket, { key, headers }) {
     const id = randomUUID()
-    const { metadata } = description(headers)
-    bucket.uploads.set(id, { key, startedAt: new Date(), parts: new Map(), metadata })
+    const { metadata, encryption } = description(headers, bucket.setup)
+    bucket.uploads.set(id, { key, startedAt: new Date(), parts: new Map(), metadata, encryption })
     return answerXml('InitiateMultipartUploadResult', element('UploadId', id))
   },
 
@@ -144,6 +211,13 @@ export const handlers = {
 
 export type S3Operation = keyof typeof handlers
 
+const bucketQuestions: readonly [parameter: string, operation: S3Operation][] = [
+  ['uploads', 'ListMultipartUploads'],
+  ['object-lock', 'GetObjectLockConfiguration'],
+  ['versioning', 'GetBucketVersioning'],
+  ['lifecycle', 'GetBucketLifecycleConfiguration'],
+]
+
 /** Which operation a request asks for, `undefined` for those the server does not know. */
 export function routeOperation(
   method: string,
@@ -151,7 +225,8 @@ export function routeOperation(
   query: URLSearchParams,
 ): S3Operation | undefined {
   if (key === '') {
-    if (method === 'GET') return query.has('uploads') ? 'ListMultipartUploads' : 'ListObjectsV2'
+    const asked = bucketQuestions.find(([name]) => query.has(name))?.[1]
+    if (method === 'GET') return asked ?? 'ListObjectsV2'
     return method === 'POST' && query.has('delete') ? 'DeleteObjects' : undefined
   }
   if (query.has('uploads')) return method === 'POST' ? 'CreateMultipartUpload' : undefined
@@ -162,8 +237,9 @@ export function routeOperation(
     DELETE: 'AbortMultipartUpload',
   }
   const table: Record<string, string> = query.has('uploadId') ? inUpload : plain
-  const name = query.has('tagging') ? `${table[method]}Tagging` : table[method]
-  return name !== undefined && name in handlers ? (name as S3Operation) : undefined
+  const part = ['Tagging', 'Retention'].find((one) => query.has(one.toLowerCase())) ?? ''
+  const name = `${table[method]}${part}`
+  return name in handlers ? (name as S3Operation) : undefined
 }
 
 function describeUpload(id: string, key: string, startedAt: Date): string {
@@ -171,18 +247,30 @@ function describeUpload(id: string, key: string, startedAt: Date): string {
   return element('Key', escapeXml(key)) + element('UploadId', id) + initiated
 }
 
-function description(headers: S3Request['headers']) {
+function description(headers: S3Request['headers'], { ignores = [] }: BucketSetup) {
   const metadata = Object.entries(headers)
     .filter(([name]) => name.startsWith('x-amz-meta-'))
     .map(([name, value]) => [name.slice('x-amz-meta-'.length), value])
   return {
     metadata: Object.fromEntries(metadata) as Record<string, string>,
     tags: headers['x-amz-tagging'] ?? '',
+    encryption: ignores.includes('encryption')
+      ? undefined
+      : headers['x-amz-server-side-encryption'],
+    retention: ignores.includes('lock') ? undefined : retentionIn(headers),
   }
 }
 
-function objectHeaders({ body, etag, modifiedAt, metadata }: ServedObject): Record<string, string> {
+function retentionIn(headers: S3Request['headers']): Retention | undefined {
+  const mode = headers['x-amz-object-lock-mode']
+  const until = new Date(headers['x-amz-object-lock-retain-until-date'] ?? '')
+  return mode === undefined ? undefined : { mode, until }
+}
+
+function objectHeaders(object: ServedObject): Record<string, string> {
+  const { body, etag, modifiedAt, metadata, encryption } = object
   return {
+    ...(encryption !== undefined && { 'x-amz-server-side-encryption': encryption }),
     ETag: etag,
     'Content-Length': String(body.length),
     'Last-Modified': modifiedAt.toUTCString(),
@@ -258,10 +346,10 @@ function completeUpload(bucket: ServedBucket, id: string, request: string): S3An
   if (bodies.slice(0, -1).some(({ length }) => length < minPartBytes)) {
     return answerError(400, 'EntityTooSmall')
   }
-  const { key, metadata } = upload
+  const { key, metadata, encryption } = upload
   const etag = `"${createHash('md5').update(Buffer.concat(bodies)).digest('hex')}-${parts.length}"`
   const body = Buffer.concat(bodies)
-  bucket.objects.set(key, { body, etag, modifiedAt: new Date(), metadata, tags: '' })
+  bucket.objects.set(key, { body, etag, modifiedAt: new Date(), metadata, tags: '', encryption })
   bucket.uploads.delete(id)
   return answerXml('CompleteMultipartUploadResult', element('ETag', escapeXml(etag)))
 }

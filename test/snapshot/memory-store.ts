@@ -11,7 +11,16 @@ import {
 
 /** One thing asked of the store. `write` and `commit` are steps of an object begun by `create`. */
 export interface StoreCall {
-  readonly action: 'put' | 'create' | 'write' | 'commit' | 'get' | 'open' | 'list' | 'remove'
+  readonly action:
+    | 'put'
+    | 'create'
+    | 'write'
+    | 'commit'
+    | 'get'
+    | 'open'
+    | 'list'
+    | 'remove'
+    | 'protect'
   readonly key: string
 }
 
@@ -27,6 +36,10 @@ export interface MemoryStore extends ObjectStore {
   intercept: ((call: StoreCall) => void) | undefined
   /** Decides what is really kept of an object; undefined keeps nothing. */
   keep: (key: string, bytes: Uint8Array) => Uint8Array | undefined
+  /** How long objects written with a lock stay locked; nothing is locked without it. */
+  lockMs: number | undefined
+  /** The end of every lock. */
+  readonly locks: Map<string, Date>
   /** Largest chunk in which `open` hands out an object. */
   chunkBytes: number
   /** Writers that are neither committed nor disposed. */
@@ -46,11 +59,22 @@ export function createMemoryStore(): MemoryStore {
     store.intercept?.({ action, key })
   }
 
-  function keep(key: string, bytes: Uint8Array, facts: ObjectMetadata): void {
+  function keep(
+    key: string,
+    bytes: Uint8Array,
+    { facts = {}, lockFrom }: { facts?: ObjectMetadata | undefined; lockFrom?: Date | undefined },
+  ): void {
     const kept = store.keep(key, bytes)
     if (kept === undefined) return
     objects.set(key, Uint8Array.from(kept))
     metadata.set(key, facts)
+    if (lockFrom !== undefined) lock(key, lockFrom)
+  }
+
+  function lock(key: string, from: Date): void {
+    if (store.lockMs === undefined) return
+    const until = new Date(from.getTime() + store.lockMs)
+    if (until > (store.locks.get(key) ?? new Date(0))) store.locks.set(key, until)
   }
 
   const store: MemoryStore = {
@@ -61,17 +85,19 @@ export function createMemoryStore(): MemoryStore {
     calls: [],
     intercept: undefined,
     keep: (_key, bytes) => bytes,
+    lockMs: undefined,
+    locks: new Map(),
     chunkBytes: 1024 * 1024,
     unfinished: () => unfinished,
     keys: () => [...objects.keys()].sort(compareKeys),
 
-    async put(key, body, { metadata: facts, signal } = {}) {
+    async put(key, body, { metadata: facts, lockFrom, signal } = {}) {
       checkKey(key)
       await begin('put', key, signal)
-      keep(key, body, facts ?? {})
+      keep(key, body, { facts, lockFrom })
     },
 
-    async create(key, { metadata: facts, signal } = {}) {
+    async create(key, { metadata: facts, lockFrom, signal } = {}) {
       checkKey(key)
       await begin('create', key, signal)
       unfinished += 1
@@ -84,7 +110,7 @@ export function createMemoryStore(): MemoryStore {
           },
           async commit() {
             await begin('commit', key)
-            keep(key, Buffer.concat(chunks), facts?.() ?? {})
+            keep(key, Buffer.concat(chunks), { facts: facts?.(), lockFrom })
             unfinished -= 1
           },
           async discard() {
@@ -127,6 +153,16 @@ export function createMemoryStore(): MemoryStore {
       await begin('remove', key, signal)
       objects.delete(key)
       metadata.delete(key)
+    },
+
+    async protect(key, { lockFrom, signal }) {
+      await begin('protect', key, signal)
+      lock(key, lockFrom)
+      return objects.has(key)
+    },
+
+    async lockedUntil(key) {
+      return store.locks.get(key)
     },
 
     async *listUnfinished({ signal } = {}) {

@@ -34,7 +34,7 @@ async function plan(store: MemoryStore, policy: RetentionPolicy): Promise<Accoun
 }
 
 async function prune(store: MemoryStore, policy: RetentionPolicy) {
-  return await Array.fromAsync(applyPrune(store, await plan(store, policy)))
+  return await Array.fromAsync(applyPrune(store, await plan(store, policy), { now }))
 }
 
 async function daysLeft(store: MemoryStore): Promise<number[]> {
@@ -128,7 +128,7 @@ describe('pruning', () => {
     const { store } = await archive(1, 2, 3, 4)
     const same = await plan(store, { last: 1 })
     const both = await Promise.all(
-      [same, same].map((one) => Array.fromAsync(applyPrune(store, one))),
+      [same, same].map((one) => Array.fromAsync(applyPrune(store, one, { now }))),
     )
     expect(both.flat().filter(({ error }) => error)).toEqual([])
     expect(await daysLeft(store)).toEqual([4])
