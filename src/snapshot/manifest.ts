@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { DashkeepError } from '../errors.ts'
 import { snapshotNamePattern } from './snapshot-name.ts'
@@ -38,6 +39,12 @@ const exportSchema = z.object({
   }),
 })
 
+/** One entry a type and one file an entry: else a few bytes could ask for any amount of reading. */
+function haveOwnFiles(exports: readonly z.infer<typeof exportSchema>[]): boolean {
+  const names = new Set(exports.flatMap(({ type, file }) => [`type ${type}`, `file ${file.name}`]))
+  return names.size === 2 * exports.length
+}
+
 const changeCounts = z.object({ added: count, removed: count, changed: count })
 
 const manifestSchema = z.object({
@@ -47,7 +54,7 @@ const manifestSchema = z.object({
   account: z.object({ id: z.int(), name: z.string() }),
   /** Address of the service. */
   service: z.string(),
-  exports: z.array(exportSchema).min(1),
+  exports: z.array(exportSchema).min(1).refine(haveOwnFiles),
   /** The snapshot whose folder holds the files, when nothing changed since. */
   sameAs: snapshotName.optional(),
   /** What changed against the previous snapshot, by type; absent for a first snapshot. */
@@ -75,14 +82,26 @@ export type ChangeCounts = z.infer<typeof changeCounts>
 /** A manifest is there and cannot be used: damaged, misplaced, or of a newer format. */
 export class ManifestError extends DashkeepError {}
 
-/** The bytes of a manifest, as stored. */
+/**
+ * The bytes of a manifest, as stored. They end with the SHA-256 of every byte before that line, and
+ * so prove themselves: no later snapshot vouches for the newest manifest of an account.
+ */
 export function encodeManifest(manifest: Manifest): Uint8Array {
-  return Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`)
+  const before = Buffer.from(`${JSON.stringify(manifest, undefined, 2).slice(0, -2)},\n`)
+  return Buffer.concat([before, sealOf(before)])
 }
 
+function sealOf(before: Uint8Array): Buffer {
+  const digest = createHash('sha256').update(before).digest('hex')
+  return Buffer.from(`  "sha256": "${digest}"\n}\n`)
+}
+
+const sealBytes = sealOf(new Uint8Array()).length
+
 /**
- * Reads a manifest's bytes. `label` names it in errors. Unknown members are left out, a newer
- * `formatVersion` and anything that does not fit the format are errors.
+ * Reads a manifest's bytes. `label` names it in errors. Unknown members are left out; a newer
+ * `formatVersion`, bytes that do not have the SHA-256 they end with, and anything that does not
+ * fit the format are errors.
  */
 export function decodeManifest(bytes: Uint8Array, label: string): Manifest {
   const document = parseJson(bytes, label)
@@ -94,12 +113,22 @@ export function decodeManifest(bytes: Uint8Array, label: string): Manifest {
     )
   }
   const result = manifestSchema.safeParse(document)
-  if (result.success) return result.data
-  const issue = result.error.issues[0]
-  const path = issue?.path.join('.') || 'the document'
-  throw new ManifestError(`Cannot read ${label}: ${path} is not what format 1 asks for`, {
+  if (!result.success) {
+    const issue = result.error.issues[0]
+    const path = issue?.path.join('.') || 'the document'
+    throw damaged(label, `${path} is not what format 1 asks for`, result.error)
+  }
+  const before = bytes.subarray(0, -sealBytes)
+  if (!sealOf(before).equals(bytes.subarray(before.length))) {
+    throw damaged(label, 'its bytes do not have the SHA-256 that it ends with')
+  }
+  return result.data
+}
+
+function damaged(label: string, state: string, cause?: Error): ManifestError {
+  return new ManifestError(`Cannot read ${label}: ${state}`, {
     hint: 'the manifest is damaged or was edited; `dashkeep verify` says what else is affected',
-    cause: result.error,
+    cause,
   })
 }
 
@@ -107,9 +136,6 @@ function parseJson(bytes: Uint8Array, label: string): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (cause) {
-    throw new ManifestError(`Cannot read ${label}: it is not JSON`, {
-      hint: 'the manifest is damaged; `dashkeep verify` says what else is affected',
-      cause,
-    })
+    throw damaged(label, 'it is not JSON', cause as Error)
   }
 }

@@ -348,6 +348,11 @@ describe('a hostile manifest', () => {
     ['remarks that are no numbers', entry({ remarks: { 'no-id': 'many' } })],
     ['a time that is none', entry({ exportedAt: 'yesterday' })],
     ['no exports', whole({ exports: [] })],
+    ['a type twice', ({ exports: [one], ...rest }) => ({ ...rest, exports: [one, one] })],
+    [
+      'one file for two types',
+      ({ exports: [one], ...rest }) => ({ ...rest, exports: [one, { ...one, type: 'other' }] }),
+    ],
     ['exports that are an object', whole({ exports: { length: 1, 0: {} } })],
     ['exports that hold null', whole({ exports: [null] })],
     ['sameAs with ..', whole({ sameAs: outside })],
@@ -371,11 +376,26 @@ describe('a hostile manifest', () => {
     ['a number', () => 1],
   ]
 
+  /** Whoever writes a hostile manifest also writes the SHA-256 it ends with. */
+  const sealed = (document: unknown) =>
+    document instanceof Object && !Array.isArray(document)
+      ? encodeManifest(document as Manifest)
+      : Buffer.from(JSON.stringify(document))
+
   const bodies: [string, (bytes: Uint8Array) => Uint8Array][] = [
     ...hostile.map(([name, change]): [string, (bytes: Uint8Array) => Uint8Array] => [
       name,
-      (bytes) => Buffer.from(JSON.stringify(change(decodeManifest(bytes, 'it'))) ?? ''),
+      (bytes) => sealed(change(decodeManifest(bytes, 'it'))),
     ]),
+    [
+      'no SHA-256 of its own',
+      (bytes) => Buffer.from(`${JSON.stringify(decodeManifest(bytes, 'it'), undefined, 2)}\n`),
+    ],
+    [
+      'the SHA-256 of others',
+      (bytes) => Buffer.from(Buffer.from(bytes).toString().replace('Shop', 'Shed')),
+    ],
+    ['more after its SHA-256', (bytes) => Buffer.concat([bytes, Buffer.from('\n')])],
     ['nothing', () => new Uint8Array()],
     ['more than a manifest may be', () => Buffer.alloc(1024 * 1024 + 1, ' ')],
     ['half a million brackets', () => Buffer.alloc(500_000, '[')],

@@ -1,0 +1,107 @@
+import { cp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import pMap from 'p-map'
+import { describe, expect, it } from 'vitest'
+import { createDirectoryStore } from '../../src/store/directory.ts'
+import { accountsOf, jsonLines, type Spawned, spawnDashkeep } from '../e2e/run-dashkeep.ts'
+import { shopId, startTrial, type Trial } from '../e2e/trial.ts'
+import { expectInvariant, readGood } from './invariant.ts'
+import { countPoints, longMs, sample } from './scale.ts'
+
+const hook = fileURLToPath(new URL('kill-at.ts', import.meta.url))
+
+/** A backup in a process of its own, killed at this call of the file system. */
+function spawnBackup({ env }: Trial, killAt?: number): Spawned {
+  const changes = {
+    NODE_COMPILE_CACHE: join(tmpdir(), 'dashkeep-test-compile-cache'),
+    DASHKEEP_LOG_LEVEL: 'error',
+    ...(killAt !== undefined && { DASHKEEP_TEST_KILL_AT: String(killAt) }),
+  }
+  return spawnDashkeep(['backup'], { env: { ...env, ...changes }, node: ['--import', hook] })
+}
+
+/** A trial whose account differs from the archive in one dashboard; the archive is a copy. */
+async function startFrom(archive: string): Promise<Trial> {
+  const trial = await startTrial()
+  await cp(archive, trial.archive, { recursive: true })
+  const document = Buffer.from(trial.sandbox.objects(shopId, 'dashboard')).toString()
+  trial.sandbox.setObjects(shopId, 'dashboard', document.replace('"title":"', '"title":"New '))
+  return trial
+}
+
+/** Lists, verifies and backs up as people do, and holds the archive to its promise. */
+async function expectUnharmed(trial: Trial, base: Trial): Promise<void> {
+  const store = createDirectoryStore({ root: trial.archive })
+  const good = await readGood(store)
+  const list = await trial.run(['list', '--json'])
+  const listed = jsonLines(list.stdout).map(({ accountId, snapshot }) => `${accountId}/${snapshot}`)
+  expect(listed.toSorted()).toEqual([...good.keys()].toSorted())
+  expect((await trial.run(['verify'])).exitCode).toBe(0)
+  await expectInvariant(store, {
+    before: await readGood(createDirectoryStore({ root: base.archive })),
+    async nextRun() {
+      const { exitCode, stdout } = await trial.run(['backup', '--json'])
+      expect(exitCode).toBe(0)
+      const [account] = accountsOf(stdout)
+      return `${account?.accountId}/${account?.snapshot}`
+    },
+  })
+}
+
+describe('a backup that is killed', () => {
+  const tally = countPoints('processes killed during a backup into a folder')
+
+  it(
+    'leaves the archive as good as it was, at whatever call of the file system',
+    async () => {
+      await using base = await startTrial()
+      for (let turn = 0; turn < 2; turn += 1) await base.run(['backup'])
+      await using whole = await startFrom(base.archive)
+      await using counting = spawnBackup(whole)
+      const { exitCode, stderr } = await counting.finished
+      expect(exitCode).toBe(0)
+      const { calls } = jsonLines(stderr).at(-1) as { calls: number }
+      expect(calls).toBeGreaterThan(80)
+
+      const places = Array.from({ length: calls }, (_, at) => at + 1)
+      const killAt = (place: number) =>
+        tally.point(`killed at call ${place} of ${calls}`, async () => {
+          await using trial = await startFrom(base.archive)
+          await using backup = spawnBackup(trial, place)
+          expect((await backup.finished).signal).toBe('SIGKILL')
+          await expectUnharmed(trial, base)
+        })
+      await pMap(sample(places, 35, 1), killAt, { concurrency: 2 })
+    },
+    longMs,
+  )
+
+  it(
+    'leaves the archive as good as it was, at whatever moment',
+    async () => {
+      await using base = await startTrial()
+      await base.run(['backup'])
+      await using whole = await startFrom(base.archive)
+      const begin = performance.now()
+      await using measured = spawnBackup(whole)
+      await measured.finished
+      const tookMs = performance.now() - begin
+
+      const moments = Array.from({ length: 100 }, (_, at) => (at / 100) * tookMs)
+      const killAfter = (delayMs: number) =>
+        tally.point(`killed after ${delayMs} ms`, async () => {
+          await using trial = await startFrom(base.archive)
+          await using backup = spawnBackup(trial)
+          await wait(delayMs)
+          backup.kill('SIGKILL')
+          await backup.finished
+          await expectUnharmed(trial, base)
+        })
+      await pMap(sample(moments, 5, 2), killAfter, { concurrency: 2 })
+    },
+    longMs,
+  )
+})

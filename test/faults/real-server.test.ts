@@ -1,0 +1,148 @@
+import { exec } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { writeSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ObjectStore } from '../../src/store/object-store.ts'
+import { createS3Store } from '../../src/store/s3.ts'
+import type { S3StoreOptions } from '../../src/store/s3-connection.ts'
+import { until } from '../e2e/run-dashkeep.ts'
+import { findRealS3Server, type RealS3Server } from '../s3-server/ceph.ts'
+import { type Answers, exportBody } from '../snapshot/scripted-source.ts'
+import { changed, day, take, writeHistory } from './history.ts'
+import { expectInvariant } from './invariant.ts'
+import { countPoints, longMs, sample } from './scale.ts'
+import { startTcpProxy, type TcpProxy, type WireFault } from './tcp-proxy.ts'
+
+const start = findRealS3Server()
+/** A command that kills the server that DASHKEEP_TEST_S3_ENDPOINT names and starts it again. */
+const restart = process.env.DASHKEEP_TEST_S3_RESTART
+const leftOut = [
+  ...(start
+    ? []
+    : ['faults on the way to a real S3 server: name one in DASHKEEP_TEST_S3_ENDPOINT']),
+  ...(restart
+    ? []
+    : ['its death during an upload: say in DASHKEEP_TEST_S3_RESTART how to kill and start it']),
+]
+for (const what of leftOut) writeSync(2, `Left out: ${what}\n`)
+
+/** More than two parts of an upload. */
+const large: Answers = {
+  ...changed,
+  search: exportBody('search', { a: 'x'.repeat(9_000_000), b: 'x'.repeat(9_000_000) }),
+}
+
+describe.skipIf(start === undefined)('the way to a real S3 server', () => {
+  const tally = countPoints('faults between dashkeep and a real S3 server')
+  const bucket = `dashkeep-${randomUUID()}`
+  let server: RealS3Server
+  let proxy: TcpProxy
+  let client: S3Client
+
+  beforeAll(async () => {
+    if (start === undefined) return
+    server = await start()
+    const { endpoint, credentials } = server
+    client = new S3Client({ endpoint, credentials, region: 'us-east-1', forcePathStyle: true })
+    await client.send(new CreateBucketCommand({ Bucket: bucket }))
+    const { hostname: host, port } = new URL(endpoint)
+    proxy = await startTcpProxy({ host, port: Number(port) })
+  }, longMs)
+
+  afterAll(async () => {
+    await using store = closing(openStore())
+    for await (const { key } of store.list('')) await store.remove(key)
+    for await (const upload of store.listUnfinished()) await upload.remove()
+    await client.send(new DeleteBucketCommand({ Bucket: bucket }))
+    client.destroy()
+    await proxy[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+  }, longMs)
+
+  /** By the proxy, or straight. */
+  function openStore(options: Partial<S3StoreOptions> = {}): ObjectStore {
+    const { endpoint, credentials } = server
+    return createS3Store({ endpoint, credentials, bucket, retryDelayMs: 1, ...options })
+  }
+
+  /**
+   * An archive of its own, a run by the proxy that comes upon what `meanwhile` does, and the next
+   * one. Returns how many bytes went by the proxy until the run had ended.
+   */
+  async function strike(
+    answers: Answers,
+    { meanwhile, ...limits }: Partial<S3StoreOptions> & { meanwhile?: () => Promise<void> } = {},
+    fault?: WireFault,
+  ): Promise<ReturnType<TcpProxy['bytes']>> {
+    const prefix = randomUUID()
+    await using store = closing(openStore({ prefix }))
+    const before = await writeHistory(store)
+    await using proxied = closing(openStore({ prefix, endpoint: proxy.url, ...limits }))
+    proxy.set(fault)
+    const run = take(proxied, answers, { takenAt: day(5) })
+    const [ended] = await Promise.allSettled([run, meanwhile?.()])
+    const bytes = proxy.bytes()
+    proxy.set(undefined)
+    const claimed = ended.status === 'fulfilled' ? [ended.value.name] : []
+    const nextRun = async () => (await take(store, changed, { takenAt: day(6) })).name
+    await expectInvariant(store, { before, claimed, nextRun })
+    return bytes
+  }
+
+  it.each<[what: string, answers: Answers, points: number]>([
+    ['small files', changed, 24],
+    ['an upload in parts', large, 6],
+  ])(
+    'may be cut or become a black hole after any byte: %s',
+    async (what, answers, points) => {
+      const bytes = await strike(answers)
+      expect(bytes.up).toBeGreaterThan(1000)
+      for (const fault of sample(everyFault(bytes), points, bytes.up)) {
+        await tally.point(`${what}: ${JSON.stringify(fault)}`, async () => {
+          await strike(answers, { requestTimeoutMs: 300, idleTimeoutMs: 200 }, fault)
+        })
+      }
+    },
+    longMs,
+  )
+
+  it('may take its time', async () => {
+    proxy.latencyMs = 20
+    await tally.point('20 ms for every chunk', async () => void (await strike(changed)))
+    proxy.latencyMs = 0
+  })
+
+  it.skipIf(restart === undefined)(
+    'may end at a server that is killed in the middle of an upload and comes back',
+    async () => {
+      const meanwhile = async () => {
+        await until('an upload is on its way', () => proxy.bytes().up > 9_000_000)
+        await promisify(exec)(restart ?? '')
+      }
+      await tally.point('killed and restarted', async () => {
+        await strike(large, { meanwhile, retryDelayMs: 500 })
+      })
+    },
+    longMs,
+  )
+})
+
+function closing<T extends ObjectStore>(store: T): T & AsyncDisposable {
+  return { ...store, [Symbol.asyncDispose]: () => store.close() }
+}
+
+/** Forty places in each direction, where the way ends for one connection or for all. */
+function everyFault(bytes: ReturnType<TcpProxy['bytes']>): WireFault[] {
+  const places = Array.from({ length: 40 }, (_, at) => at / 40)
+  return (['up', 'down'] as const).flatMap((direction) =>
+    (['cut', 'blackhole'] as const).flatMap((kind) =>
+      [false, true].flatMap((lasting) =>
+        places.map((part) => {
+          return { kind, direction, lasting, afterBytes: Math.floor(part * bytes[direction]) }
+        }),
+      ),
+    ),
+  )
+}
