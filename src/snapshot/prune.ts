@@ -1,4 +1,4 @@
-import pMap from 'p-map'
+import pMap, { pMapIterable } from 'p-map'
 import { DashkeepError } from '../errors.ts'
 import type { ObjectStore, StoredObject } from '../store/object-store.ts'
 import {
@@ -19,6 +19,9 @@ import {
 
 /** Manifests read at once while planning. */
 const READS_AT_ONCE = 16
+
+/** Snapshots removed at once; each takes a few requests. */
+const REMOVALS_AT_ONCE = 8
 
 /** Files without a manifest may belong to a run that goes on; older ones do not. */
 const SWEEP_AFTER_MS = 24 * 3600_000
@@ -129,24 +132,28 @@ export async function* applyPrune(
   plan: AccountPrunePlan,
   options: { now: Date; signal?: AbortSignal | undefined },
 ): AsyncGenerator<Removal> {
-  const refused = plan.refusal !== undefined
-  const removed = refused ? [] : plan.decisions.filter(({ keep }) => !keep)
+  const removed = plan.refusal === undefined ? plan.decisions.filter(({ keep }) => !keep) : []
   const leftovers = plan.leftovers.map((folder) => ({ folder, sameAs: undefined }))
-  /** By holder of files: the newest snapshot that shares them and is still there. */
+  const all = [...removed.map(({ candidate }) => candidate), ...leftovers]
+  const sharers = all.filter(({ sameAs }) => sameAs !== undefined)
+  const others = all.filter(({ sameAs }) => sameAs === undefined)
+  /** By holder of files: a snapshot that shares them and is still there. */
   const needed = new Map<string, Removal>()
-  for (const { folder, sameAs } of [...removed.map(({ candidate }) => candidate), ...leftovers]) {
+  const remove = async ({ folder }: { folder: SnapshotFolder }): Promise<Removal> => {
     options.signal?.throwIfAborted()
     const { accountId, snapshot } = folder
     const sharer = needed.get(snapshot)
-    const removal: Removal = {
-      accountId,
-      snapshot,
-      ...(sharer ? keptFor(sharer) : await removeFolder(store, folder, options)),
-    }
+    const outcome = sharer ? keptFor(sharer) : await removeFolder(store, folder, options)
+    return { accountId, snapshot, ...outcome }
+  }
+  const concurrency = REMOVALS_AT_ONCE
+  for (const [place, removal] of (await pMap(sharers, remove, { concurrency })).entries()) {
+    const sameAs = sharers[place]?.sameAs
     const stays = removal.error !== undefined || removal.keptUntil !== undefined
-    if (stays && sameAs !== undefined && !needed.has(sameAs)) needed.set(sameAs, removal)
+    if (stays && sameAs !== undefined) needed.set(sameAs, removal)
     yield removal
   }
+  yield* pMapIterable(others, remove, { concurrency })
 }
 
 /** Why the holder of files stays when a snapshot that shares them does. */
