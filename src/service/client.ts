@@ -1,8 +1,10 @@
 import { DashkeepError } from '../errors.ts'
 import { readAcknowledgement, readAs, readExport } from './answer.ts'
+import { type ImportAnswer, importPath, type ObjectImport } from './import.ts'
 import {
   createOperation,
   exportOperation,
+  importOperation,
   listOperation,
   type Operation,
   replaceOperation,
@@ -11,7 +13,12 @@ import {
 import type { Explaining } from './refusal.ts'
 import { type RetryEvent, type RetryLimits, withRetries } from './retry.ts'
 import { createSanitizer } from './sanitize.ts'
-import { accountSchema, createdSubAccountSchema, subAccountsSchema } from './schema.ts'
+import {
+  accountSchema,
+  createdSubAccountSchema,
+  importAnswerSchema,
+  subAccountsSchema,
+} from './schema.ts'
 import type {
   CreatedSubAccount,
   NewSubAccount,
@@ -21,6 +28,7 @@ import type {
 import { type Answer, createTransport, type TransportLimits } from './transport.ts'
 
 export { ServiceError, type ServiceErrorCode } from './errors.ts'
+export type { ImportAnswer, ObjectImport } from './import.ts'
 export type { RetryEvent } from './retry.ts'
 export type {
   CreatedSubAccount,
@@ -80,6 +88,17 @@ export interface ServiceClient extends AsyncDisposable {
    */
   exportObjects(type: string, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>
 
+  /**
+   * Gives objects back to the service (not in the specification; deployed services take their own
+   * exports). Each ends as it was sent or, without `override`, stays as it is there: a second time
+   * changes nothing that the first did, so that a request whose answer was lost is repeated as any
+   * other. Only the words of the answer may differ then (`updated` or `ignored` for what the lost
+   * request created), and another's change of the same moment may be overwritten with `override`:
+   * what has become of the objects is for a fresh export to say. Status 200 may come with a
+   * `failed` that is not empty, which throws nothing.
+   */
+  importObjects(batch: ObjectImport, options?: CallOptions): Promise<ImportAnswer>
+
   /** Lists the sub accounts of the token's main account (specification, section 2). */
   listSubAccounts(options?: CallOptions): Promise<SubAccount[]>
 
@@ -106,6 +125,8 @@ export interface ServiceClientOptions {
   readonly token: string
   /** Goes before the unversioned paths, such as `/v1`; none by default. */
   readonly pathPrefix?: string | undefined
+  /** Where imports go, behind the prefix; `/kibana/import` by default. */
+  readonly importPath?: string | undefined
   readonly limits?: Partial<ServiceLimits> | undefined
   /** Hears of every failure that leads to another attempt. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined
@@ -118,6 +139,7 @@ export interface ServiceClientOptions {
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const baseUrl = parseBaseUrl(options.baseUrl)
   const prefix = parsePathPrefix(options.pathPrefix ?? '')
+  const importingPath = parsePathPrefix(options.importPath ?? importPath)
   const token = parseToken(options.token)
   const limits = { ...defaultServiceLimits, ...options.limits }
   const address = baseUrl.href.replace(/\/+$/, '')
@@ -140,6 +162,10 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     },
     whoami: (how) => call(whoamiOperation(), readAs(accountSchema), how),
     exportObjects: (type, how) => call(exportOperation(prefix, type), readExport, how),
+    importObjects: (batch, how) => {
+      const operation = importOperation(prefix, { path: importingPath, batch })
+      return call(operation, readAs(importAnswerSchema), how)
+    },
     listSubAccounts: (how) => call(listOperation(prefix), readAs(subAccountsSchema), how),
     createSubAccount: (account, how) =>
       call(createOperation(prefix, account), readAs(createdSubAccountSchema), how),

@@ -1,15 +1,16 @@
 import { DashkeepError } from '../errors.ts'
+import { encodeImport, type ObjectImport } from './import.ts'
 import type { NewSubAccount, SubAccountSettings } from './sub-account.ts'
 
 /** One request to the service, and what an error says about it. */
 export interface Operation {
-  readonly name: 'create' | 'list' | 'replace' | 'export' | 'whoami'
+  readonly name: 'create' | 'list' | 'replace' | 'export' | 'import' | 'whoami'
   /** Completes "Cannot …". */
   readonly action: string
   readonly method: 'GET' | 'POST' | 'PUT'
   /** The path below the base address. */
   readonly path: string
-  /** Sent as JSON; `undefined` sends no body. */
+  /** Sent as JSON, or as it is when it is bytes already; `undefined` sends no body. */
   readonly body?: unknown
 }
 
@@ -35,6 +36,20 @@ export function exportOperation(prefix: string, type: string): Operation {
     method: 'POST',
     path: `${prefix}/kibana/export`,
     body: { type },
+  }
+}
+
+/** Not in the specification; `path` stands behind the prefix. */
+export function importOperation(
+  prefix: string,
+  { path, batch }: { path: string; batch: ObjectImport },
+): Operation {
+  return {
+    name: 'import',
+    action: `import ${batch.hits.length} saved objects`,
+    method: 'POST',
+    path: `${prefix}${path}`,
+    body: encodeImport(batch),
   }
 }
 

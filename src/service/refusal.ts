@@ -159,7 +159,10 @@ function explainRedirect(
 function explainStatus(status: number, operation: Operation): Explanation {
   if (status === 401 || status === 403) return explainRefusedToken(operation)
   if (status === 404 && operation.name === 'replace') return unknownAccount
-  if (status === 404 || status === 405 || status === 410) return noEndpoint
+  if (status === 404 || status === 405 || status === 410) {
+    return operation.name === 'import' ? noImport : noEndpoint
+  }
+  if (status === 413 && operation.name === 'import') return importTooLarge
   if (status === 429) return tooManyRequests
   if (status === 408 || status >= 500) return explainUnavailable(operation)
   return {
@@ -190,6 +193,18 @@ const noEndpoint: Explanation = {
   code: 'no-endpoint',
   state: 'the service has no such endpoint',
   hint: 'Check the base address (it has no path of its own, as a rule) and the path prefix: some services want /v1, others none.',
+}
+
+const noImport: Explanation = {
+  code: 'no-endpoint',
+  state: 'the service has no such endpoint',
+  hint: 'Not every service takes imports: check the path prefix and the path of the import, or restore into files.',
+}
+
+const importTooLarge: Explanation = {
+  code: 'rejected',
+  state: 'the service takes no request of this size',
+  hint: 'Lower the limit for the size of an import (limits.maxImportBytes).',
 }
 
 const tooManyRequests: Explanation = {

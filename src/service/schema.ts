@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ImportAnswer } from './import.ts'
 import type { CreatedSubAccount, SubAccount } from './sub-account.ts'
 
 /** Current account (specification, section 5). */
@@ -11,6 +12,16 @@ export const exportSchema = z.object({ kibanaVersion: z.string(), hits: z.array(
 export const createdSubAccountSchema: z.ZodType<CreatedSubAccount> = z.object({
   accountId: z.int(),
   accountToken: z.string().min(1),
+})
+
+const names = z.array(z.string())
+
+/** Answer to an import (not in the specification). */
+export const importAnswerSchema: z.ZodType<ImportAnswer> = z.object({
+  created: names,
+  updated: names,
+  ignored: names,
+  failed: names,
 })
 
 /** Answer to a list (specification, section 2); members unknown here are kept. */

@@ -60,7 +60,7 @@ export function createTransport(
           method: operation.method,
           path: basePath + operation.path,
           headers: headersWith(token),
-          body: operation.body === undefined ? null : JSON.stringify(operation.body),
+          body: encodeBody(operation.body),
           signal: signal ?? null,
         })
         const response = await endedBy(signal, request)
@@ -86,6 +86,11 @@ function createPool(baseUrl: URL, limits: TransportLimits): Pool {
     headersTimeout: limits.headersTimeoutMs,
     bodyTimeout: limits.bodyTimeoutMs,
   })
+}
+
+function encodeBody(body: unknown): string | Uint8Array | null {
+  if (body === undefined) return null
+  return body instanceof Uint8Array ? body : JSON.stringify(body)
 }
 
 function headersWith(token: string): Record<string, string> {

@@ -90,6 +90,21 @@ describe('encodings', () => {
     expect(error).toMatchObject({ code: 'too-large', transient: false })
     expect(server.requests).toHaveLength(1)
   })
+
+  it('stops a compressed bomb in any other answer, and in a refusal', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * megabyte, ' '))
+    const headers = { 'content-encoding': 'gzip' }
+    await using server = await startScriptedServer([
+      text(bomb, { headers }),
+      text(bomb, { headers, status: 403 }),
+    ])
+    await using client = quickClient(server.url)
+    expect(await serviceErrorOf(client.whoami())).toMatchObject({ code: 'too-large' })
+    const refused = await serviceErrorOf(client.exportObjects('search').then(collect))
+    expect(refused).toMatchObject({ status: 403, transient: false })
+    expect(refused.message.length).toBeLessThan(1000)
+    expect(server.requests).toHaveLength(2)
+  })
 })
 
 describe('bodies that break off', () => {

@@ -1,0 +1,195 @@
+import type { AccountConfig } from '../config.ts'
+import { DashkeepError } from '../errors.ts'
+import type { AppliedRestore } from '../restore/apply.ts'
+import {
+  objectsToSend,
+  type PlannedObject,
+  type RestoreAction,
+  type RestorePlan,
+} from '../restore/plan.ts'
+import type { Account } from '../snapshot/source.ts'
+import { exitCodeOf, exitCodes } from './exit-codes.ts'
+import type { Restoring } from './restore.ts'
+import { needsToJson, printList, printNeeds, printSource, sourceToJson } from './restore-report.ts'
+import { plural, printable, type Terminal } from './terminal.ts'
+
+/** Where the objects go. */
+export interface Into {
+  readonly config: AccountConfig
+  readonly account: Account
+  readonly address: string
+}
+
+/** Everything there is to say of a restore to the service. */
+export interface Outcome {
+  readonly restoring: Restoring
+  readonly into: Into
+  readonly plan: RestorePlan
+  readonly agreed: boolean
+  /** The snapshot that keeps what was overwritten. */
+  readonly before: string | undefined
+  /** Undefined when nothing was to be sent, or nobody agreed. */
+  readonly applied: AppliedRestore | undefined
+}
+
+/**
+ * Done when the service names no failure and a fresh export shows every object as it should be;
+ * the code of what went wrong when nothing is known to be restored.
+ */
+export function exitCodeFor({ plan, applied }: Outcome): number {
+  if (applied === undefined) return exitCodes.done
+  const { outcomes, failed, unchecked, batches } = applied
+  const restored = [...(outcomes?.values() ?? [])].filter((ended) => ended === 'restored').length
+  if (failed.length === 0 && restored === objectsToSend(plan).length) return exitCodes.done
+  const answered = batches.some(({ answer }) => answer !== undefined)
+  if (restored > 0 || (outcomes === undefined && answered)) return exitCodes.partly
+  const [error = unchecked] = errorsOf(applied)
+  return error === undefined ? exitCodes.failed : exitCodeOf(error)
+}
+
+const actions: readonly [RestoreAction, string][] = [
+  ['create', 'the service does not have them'],
+  ['overwrite', 'the service has another state of them'],
+  ['leave', 'the service has another state of them, and --overwrite was not given'],
+  ['same', 'the service has them just so'],
+]
+
+const signs: Partial<Record<RestoreAction, string>> = { create: '+', overwrite: '~', leave: '=' }
+
+/** Shows what is going to happen, and what is needed besides. */
+export function printPlan(
+  terminal: Terminal,
+  restoring: Restoring,
+  { account, address }: Into,
+  plan: RestorePlan,
+): void {
+  const { colors } = terminal
+  const { selection } = restoring
+  printSource(terminal, restoring)
+  terminal.print(
+    `Into account ${account.accountId} (${printable(account.accountName)}) at ${address}`,
+  )
+  if (selection.added > 0) {
+    terminal.print(`With ${plural(selection.added, 'object')} that the chosen ones need`)
+  }
+  terminal.print()
+  const shown = { create: colors.green, overwrite: colors.yellow, leave: colors.cyan, same: String }
+  for (const [action, reason] of actions) {
+    const objects = plan.objects.filter((planned) => planned.action === action)
+    if (objects.length === 0) continue
+    terminal.print(
+      `${shown[action](action.padEnd(9))} ${String(objects.length).padStart(6)}  ${colors.dim(reason)}`,
+    )
+    const sign = signs[action]
+    if (sign === undefined) continue
+    printList(terminal, objects, ({ entry: { id, title } }) => {
+      const name = title === undefined ? '' : `  ${colors.dim(printable(title))}`
+      return `  ${shown[action](sign)} ${printable(id)}${name}`
+    })
+  }
+  printNeeds(terminal, selection, plan.missing)
+  terminal.print()
+}
+
+/** Says what has happened. */
+export function printOutcome(terminal: Terminal, outcome: Outcome): void {
+  const { colors } = terminal
+  const { plan, before, applied, restoring } = outcome
+  const total = objectsToSend(plan).length
+  if (applied === undefined) {
+    terminal.print(total === 0 ? nothingToSend(plan) : 'Nothing was sent; --yes does it')
+    return
+  }
+  if (before !== undefined) terminal.print(`The state before is kept as snapshot ${before}`)
+  printEnds(terminal, applied, total)
+  const { notSent, failed } = applied
+  if (failed.length > 0) {
+    terminal.print(`The service names ${plural(failed.length, 'object')} as failed:`)
+    printList(terminal, failed, (name) => `  ${colors.red('!')} ${printable(name)}`)
+  }
+  for (const error of errorsOf(applied)) {
+    terminal.print(`${colors.red('failed')} ${error.message}`)
+    if (error instanceof DashkeepError && error.hint) terminal.print(`  hint: ${error.hint}`)
+  }
+  if (notSent > 0) terminal.print(`${plural(notSent, 'object')} not sent`)
+  if (exitCodeFor(outcome) === exitCodes.done && !terminal.signal.aborted) return
+  // `latest` may mean the snapshot of the state before by then.
+  const snapshot = restoring.manifest?.snapshot
+  const naming = snapshot === undefined ? '' : `, naming snapshot ${snapshot}`
+  terminal.print(`To finish, run it again with the same options${naming}`)
+}
+
+function nothingToSend({ objects }: RestorePlan): string {
+  const left = objects.filter(({ action }) => action === 'leave').length
+  if (left === 0) return 'Nothing to send'
+  return `Nothing to send without --overwrite, which would replace ${plural(left, 'object')}`
+}
+
+function printEnds(
+  terminal: Terminal,
+  { outcomes, unchecked, notSent }: AppliedRestore,
+  total: number,
+): void {
+  const { colors } = terminal
+  if (outcomes === undefined) {
+    const reason = unchecked ? `: ${unchecked.message}` : ''
+    terminal.print(
+      `${colors.yellow('sent')} ${total - notSent} of ${plural(total, 'object')}; what has become of them was not checked${reason}`,
+    )
+    return
+  }
+  const lost = [...outcomes].filter(([, ended]) => ended !== 'restored')
+  const color = lost.length === 0 ? colors.green : colors.yellow
+  terminal.print(
+    `${color('restored')} ${total - lost.length} of ${plural(total, 'object')}, as a fresh export shows`,
+  )
+  printList(terminal, lost, ([{ entry }, ended]) => {
+    const state = ended === 'absent' ? 'is not there' : 'is there in another state'
+    return `  ${colors.red('!')} ${printable(entry.id)} ${state}`
+  })
+}
+
+/** The errors of requests, each once. */
+function errorsOf({ batches, stopped }: AppliedRestore): Error[] {
+  const errors = [...batches.flatMap(({ error }) => error ?? []), ...(stopped ? [stopped] : [])]
+  return [...new Map(errors.map((error) => [error.message, error])).values()]
+}
+
+/** Stable members for programs; documented in the README. */
+export function toJson({ restoring, into, plan, agreed, before, applied }: Outcome): object {
+  const { account, address, config } = into
+  const byAction = (action: RestoreAction) =>
+    plan.objects.filter((planned) => planned.action === action).map(describe)
+  return {
+    source: sourceToJson(restoring),
+    target: { name: config.name, ...account, address },
+    create: byAction('create'),
+    overwrite: byAction('overwrite'),
+    leave: byAction('leave'),
+    same: byAction('same').length,
+    ...needsToJson(restoring.selection, plan.missing),
+    done: agreed,
+    before,
+    result: applied && resultToJson(applied),
+  }
+}
+
+function describe({ entry: { id, title } }: PlannedObject): object {
+  return { id, title }
+}
+
+function resultToJson(applied: AppliedRestore): object {
+  const { outcomes, failed, notSent, unchecked, batches } = applied
+  const idsOf = (wanted: string) =>
+    outcomes && [...outcomes].flatMap(([{ entry }, ended]) => (ended === wanted ? entry.id : []))
+  return {
+    restored: idsOf('restored')?.length,
+    differs: idsOf('differs'),
+    absent: idsOf('absent'),
+    failed,
+    notSent,
+    requests: batches.map(({ error, ...batch }) => ({ ...batch, error: error?.message })),
+    errors: errorsOf(applied).map(({ message }) => message),
+    unchecked: unchecked?.message,
+  }
+}

@@ -1,0 +1,146 @@
+import { backupAccount, connectAccount, scanLimitsOf } from '../app.ts'
+import type { AccountConfig, Config } from '../config.ts'
+import { DashkeepError } from '../errors.ts'
+import { applyRestore, type SentBatch } from '../restore/apply.ts'
+import {
+  objectsToSend,
+  planRestore,
+  type RestorePlan,
+  refuseOtherVersions,
+} from '../restore/plan.ts'
+import { type RestoreTarget, readPresent, sameObject } from '../restore/target.ts'
+import type { Account } from '../snapshot/source.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import { type Context, findAccount } from './context.ts'
+import type { RestoreOptions, Restoring } from './restore.ts'
+import {
+  exitCodeFor,
+  type Into,
+  printOutcome,
+  printPlan,
+  toJson,
+} from './restore-service-report.ts'
+import { confirm, createStatusLine, plural, printable, type Terminal } from './terminal.ts'
+
+/** Plans a restore to the service and, once somebody agrees, does it and checks it. */
+export async function restoreToService(
+  terminal: Terminal,
+  options: RestoreOptions,
+  given: { context: Context; store: ObjectStore | undefined; restoring: Restoring },
+): Promise<number> {
+  const { context, restoring } = given
+  const { source, selection } = restoring
+  const { config, log } = context
+  const { signal, env } = terminal
+  const chosen = chooseAccount(config, restoring, options)
+  await using target = await connectAccount(chosen, config, { env, log })
+  const account = await identify(target, chosen, given.restoring, options)
+  const into = { config: chosen, account, address: target.address }
+  const chosenTypes = new Set(selection.objects.map(({ exportType }) => exportType))
+  for (const { type } of selection.missing) chosenTypes.add(type)
+  const reading = {
+    types: source.exports.map(({ type }) => type).filter((type) => chosenTypes.has(type)),
+    stateOf: sameObject,
+    limits: scanLimitsOf(config),
+    attempts: config.limits.attempts,
+    retryBaseMs: config.limits.retryBaseMs,
+    signal,
+  }
+  const present = await readPresent(target, reading)
+  if (!options.anyVersion) refuseOtherVersions(source, selection, present)
+  const plan = planRestore(selection, present, options)
+  const toSend = objectsToSend(plan)
+  if (!terminal.json) printPlan(terminal, restoring, into, plan)
+  const question = `Send ${plural(toSend.length, 'object')} to account ${account.accountId}?`
+  const agreed = toSend.length > 0 && (await agree(terminal, question, options))
+  const before = agreed ? await keepPresent(terminal, into, plan, given) : undefined
+  const status = createStatusLine(terminal)
+  let sent = 0
+  const applied = agreed
+    ? await applyRestore(source, plan, target, {
+        ...reading,
+        kibanaVersions: present.kibanaVersions,
+        maxImportBytes: config.limits.maxImportBytes,
+        onBatch: (batch) => {
+          logBatch(context, batch)
+          sent += batch.objects
+          status.show(`${sent} of ${plural(toSend.length, 'object')} sent`)
+        },
+      })
+    : undefined
+  status.clear()
+  const outcome = { restoring, into, plan, agreed, before, applied }
+  if (terminal.json) terminal.printJson(toJson(outcome))
+  else printOutcome(terminal, outcome)
+  signal.throwIfAborted()
+  return exitCodeFor(outcome)
+}
+
+/** The account named, else the one the objects are from, else the only one there is. */
+function chooseAccount(
+  config: Config,
+  { source }: Restoring,
+  { intoAccount }: RestoreOptions,
+): AccountConfig {
+  if (intoAccount !== undefined) return findAccount(config, intoAccount)
+  const own = config.accounts.filter(({ accountId }) => accountId === source.account?.id)
+  const [first, ...others] = own.length > 0 ? own : config.accounts
+  if (first !== undefined && others.length === 0) return first
+  throw new DashkeepError('Cannot choose the account to restore into: several may be meant', {
+    kind: 'usage',
+    hint: `name one with --into-account: ${config.accounts.map(({ name }) => name).join(', ')}`,
+  })
+}
+
+/** Objects go into another account than their own only when it was named. */
+async function identify(
+  target: RestoreTarget,
+  { name, accountId }: AccountConfig,
+  { source }: Restoring,
+  { intoAccount }: RestoreOptions,
+): Promise<Account> {
+  const account = await target.whoami({ signal: undefined })
+  const expected = (intoAccount === undefined ? source.account?.id : undefined) ?? accountId
+  if (expected === undefined || account.accountId === expected) return account
+  const found = `the token of ${name} belongs to account ${account.accountId} (${printable(account.accountName)})`
+  throw new DashkeepError(`Cannot restore into account ${expected}: ${found}`, {
+    kind: 'usage',
+    hint:
+      intoAccount === undefined
+        ? `if the objects are meant for it, say --into-account ${JSON.stringify(name)}`
+        : 'use a token of the expected account, or correct the expected account id',
+  })
+}
+
+/** Whoever reads JSON has not seen the plan, and is not asked. */
+async function agree(
+  terminal: Terminal,
+  question: string,
+  { yes = false }: RestoreOptions,
+): Promise<boolean> {
+  return terminal.json ? yes : confirm(terminal, question, { yes })
+}
+
+/** Takes a snapshot of what is there, when some of it is going to be overwritten. */
+async function keepPresent(
+  terminal: Terminal,
+  { config: account }: Into,
+  { objects }: RestorePlan,
+  { context: { config, log }, store }: { context: Context; store: ObjectStore | undefined },
+): Promise<string | undefined> {
+  if (store === undefined || !objects.some(({ action }) => action === 'overwrite')) return undefined
+  const { env, now, signal } = terminal
+  const { taken, error } = await backupAccount(account, config, store, { env, log, now, signal })
+  if (taken !== undefined) return taken.manifest.snapshot
+  signal.throwIfAborted()
+  const hint = error instanceof DashkeepError ? error.hint : undefined
+  throw new DashkeepError(
+    `Cannot restore: nothing was sent, since the present state could not be kept: ${error.message}`,
+    { ...(hint && { hint }), cause: error },
+  )
+}
+
+function logBatch({ log }: Context, { objects, bytes, answer, error }: SentBatch): void {
+  if (error) log.error({ objects, bytes, reason: error.message }, 'import failed')
+  else log.info({ objects, bytes, ...answer }, 'imported')
+}

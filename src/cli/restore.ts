@@ -1,0 +1,178 @@
+import { openArchive, openEncryption, scanLimitsOf } from '../app.ts'
+import type { ConfigNeed } from '../config.ts'
+import { DashkeepError } from '../errors.ts'
+import { readCatalogue } from '../restore/catalogue.ts'
+import { chooseObjects, type Selection } from '../restore/choose.ts'
+import { folderSource } from '../restore/folder-source.ts'
+import { writeOpened } from '../restore/opened-folder.ts'
+import { type RestoreSource, snapshotSource } from '../restore/source.ts'
+import { sameObject } from '../restore/target.ts'
+import { type WrittenFiles, writeDocuments, writeNdjson } from '../restore/to-files.ts'
+import { readManifest } from '../snapshot/archive.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
+import { type Context, createContext, parseAccountId } from './context.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { CommonOptions } from './program.ts'
+import { needsToJson, printNeeds, printSource, sourceToJson } from './restore-report.ts'
+import { selectSnapshot } from './select-snapshots.ts'
+import { plural, printable, type Terminal } from './terminal.ts'
+
+/** Options of the verb, as the command line gives them. */
+export interface RestoreOptions extends CommonOptions {
+  readonly snapshot?: string
+  readonly account?: string
+  readonly from?: string
+  readonly object?: readonly string[]
+  readonly withoutReferences?: boolean
+  readonly to?: string
+  readonly pretty?: string
+  readonly ndjson?: string
+  readonly toService?: boolean
+  readonly intoAccount?: string
+  readonly drill?: boolean
+  readonly overwrite?: boolean
+  readonly anyVersion?: boolean
+  readonly allowSuspect?: boolean
+  readonly yes?: boolean
+}
+
+/** What to restore: where it comes from, and which objects. */
+export interface Restoring {
+  readonly source: RestoreSource
+  /** The snapshot's manifest; undefined for a folder. */
+  readonly manifest: Manifest | undefined
+  readonly selection: Selection
+}
+
+/** `dashkeep restore`: objects of a snapshot or a folder into files, or back into the service. */
+export async function restore(terminal: Terminal, options: RestoreOptions): Promise<number> {
+  checkOptions(options)
+  if (options.drill) {
+    const { drill } = await import('./restore-drill.ts')
+    return drill(terminal, options)
+  }
+  const context = await createContext(terminal, options, needsOf(options))
+  await using stack = new AsyncDisposableStack()
+  const store = context.config.store && (await openArchive(context.config))
+  if (store) stack.defer(() => store.close())
+  const opened = await openSource(terminal, options, context, store)
+  const catalogue = await readCatalogue(opened.source, sameObject)
+  const selection = chooseObjects(opened.source, catalogue, {
+    names: options.object,
+    withNeeds: !options.withoutReferences,
+  })
+  const restoring = { ...opened, selection }
+  if (options.toService) {
+    const { restoreToService } = await import('./restore-service.ts')
+    return restoreToService(terminal, options, { context, store, restoring })
+  }
+  const written = await writeFiles(restoring, options)
+  report(terminal, restoring, written)
+  return exitCodes.done
+}
+
+const targets = [
+  ['to', '--to <folder>'],
+  ['pretty', '--pretty <folder>'],
+  ['ndjson', '--ndjson <file>'],
+  ['toService', '--to-service'],
+  ['drill', '--drill'],
+] as const
+
+function checkOptions(options: RestoreOptions): void {
+  const given = targets.filter(([name]) => options[name] !== undefined)
+  if (given.length !== 1) {
+    const flags = (given.length === 0 ? targets : given).map(([, flag]) => flag).join(', ')
+    throw usage(
+      given.length === 0 ? 'nothing says where to' : 'it can go to one place at a time',
+      given.length === 0 ? `give one of ${flags}` : `choose one of ${flags}`,
+    )
+  }
+  if (options.from !== undefined && (options.snapshot !== undefined || options.drill)) {
+    throw usage('--from takes the place of a snapshot', 'leave out one of the two')
+  }
+  if (options.drill && (options.snapshot !== undefined || options.object !== undefined)) {
+    throw usage(
+      'a drill restores the newest good snapshot of every account, whole',
+      'leave out snapshot and objects; --account chooses an account',
+    )
+  }
+}
+
+function usage(state: string, hint: string): DashkeepError {
+  return new DashkeepError(`Cannot restore: ${state}`, { kind: 'usage', hint })
+}
+
+/** Before the service overwrites, its present state goes into the archive. */
+function needsOf({ from, toService, overwrite }: RestoreOptions): ConfigNeed[] {
+  const needsStore = from === undefined || (toService && overwrite)
+  return [...(needsStore ? ['store' as const] : []), ...(toService ? ['accounts' as const] : [])]
+}
+
+async function openSource(
+  terminal: Terminal,
+  options: RestoreOptions,
+  { config }: Context,
+  store: Awaited<ReturnType<typeof openArchive>> | undefined,
+): Promise<Omit<Restoring, 'selection'>> {
+  const { signal } = terminal
+  const limits = scanLimitsOf(config)
+  if (options.from !== undefined || store === undefined) {
+    const source = await folderSource(options.from ?? '', { limits, signal })
+    return { source, manifest: undefined }
+  }
+  const accountId = parseAccountId(options.account)
+  const now = terminal.now()
+  const folder = await selectSnapshot(store, options.snapshot ?? 'latest', {
+    accountId,
+    signal,
+    now,
+  })
+  const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, { signal })
+  refuseSuspect(manifest, options)
+  const opener = await openEncryption(config, terminal.env)
+  return { source: snapshotSource(store, manifest, { opener, limits, signal }), manifest }
+}
+
+function refuseSuspect({ snapshot, suspect }: Manifest, { allowSuspect }: RestoreOptions): void {
+  if (suspect === undefined || allowSuspect) return
+  const { reasons, lastGood } = suspect
+  throw new DashkeepError(
+    `Cannot restore snapshot ${snapshot}: it is suspect (${printable(reasons.join('; '))})`,
+    {
+      kind: 'usage',
+      hint: `${lastGood === undefined ? '' : `the last good one is ${lastGood}; `}--allow-suspect restores it all the same`,
+    },
+  )
+}
+
+function writeFiles(
+  { source, selection }: Restoring,
+  { to, pretty, ndjson, overwrite }: RestoreOptions,
+): Promise<WrittenFiles> {
+  if (to !== undefined) return writeDocuments(source, selection, to, { overwrite })
+  if (pretty !== undefined) return writeOpened(source, selection, pretty, { overwrite })
+  return writeNdjson(source, selection, ndjson ?? '', { overwrite })
+}
+
+function report(terminal: Terminal, restoring: Restoring, written: WrittenFiles): void {
+  const { selection } = restoring
+  if (terminal.json) {
+    terminal.printJson({
+      source: sourceToJson(restoring),
+      written,
+      ...needsToJson(selection, selection.missing),
+    })
+    return
+  }
+  const { colors } = terminal
+  printSource(terminal, restoring)
+  const added = selection.added > 0 ? `, ${selection.added} of them since others need them` : ''
+  terminal.print(
+    `${colors.green('restored')} ${plural(written.objects, 'object')}${added} into ${written.path} (${plural(written.files, 'file')})`,
+  )
+  for (const id of written.leftOut) {
+    terminal.print(`${colors.yellow('left out')} ${printable(id)}: its hit holds no object`)
+  }
+  printNeeds(terminal, selection, selection.missing)
+}

@@ -1,0 +1,264 @@
+import { asJsonObject, equalJson, type JsonObject, type JsonValue } from './lossless-json.ts'
+import { comparableView } from './open-nested.ts'
+import { parseSavedObject, type Reference } from './saved-object.ts'
+
+/** How items of an array are told apart: by a member that each has and no two share. */
+export type KeyName = 'panelIndex' | 'name' | 'id'
+
+/** A step from a value into it: a member, a place in an array, or the item with a key. */
+export type Step =
+  | string
+  | number
+  | { readonly by: KeyName; readonly key: string; readonly item: JsonObject }
+
+/** Where a panel lies on its dashboard, in the units of its service. */
+export interface PanelPlace {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+/** One difference as people think of it. */
+export type Difference =
+  | { readonly kind: 'added'; readonly path: readonly Step[]; readonly after: JsonValue }
+  | { readonly kind: 'removed'; readonly path: readonly Step[]; readonly before: JsonValue }
+  | {
+      readonly kind: 'changed'
+      readonly path: readonly Step[]
+      readonly before: JsonValue
+      readonly after: JsonValue
+    }
+  /** A panel lies elsewhere or has another size. */
+  | {
+      readonly kind: 'moved'
+      readonly path: readonly Step[]
+      readonly before: PanelPlace
+      readonly after: PanelPlace
+    }
+  /** The same items come in another order. */
+  | { readonly kind: 'reordered'; readonly path: readonly Step[] }
+
+/** An operation of a JSON Patch (RFC 6902). */
+export type PatchOperation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: JsonValue }
+  | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'move'; readonly from: string; readonly path: string }
+
+/** How two values differ, once for people and once for machines. Both are empty for equal values. */
+export interface ValueDiff {
+  readonly differences: readonly Difference[]
+  /** Applied to the first value in order, gives the second. */
+  readonly patch: readonly PatchOperation[]
+}
+
+/**
+ * Compares two values member by member. Arrays whose items have a key (panels of a dashboard their
+ * `panelIndex`, references their `name`, others an `id`) are matched by it, others by place.
+ */
+export function diffValues(before: JsonValue, after: JsonValue): ValueDiff {
+  const comparison: Comparison = { differences: [], patch: [] }
+  compare(comparison, before, after, { path: [], pointer: '' })
+  return comparison
+}
+
+interface Comparison {
+  readonly differences: Difference[]
+  readonly patch: PatchOperation[]
+}
+
+/** A place in both values; operations before have brought the first to where `pointer` is right. */
+interface Place {
+  readonly path: readonly Step[]
+  readonly pointer: string
+}
+
+function compare(to: Comparison, before: JsonValue, after: JsonValue, at: Place): void {
+  if (equalJson(before, after)) return
+  const [objectBefore, objectAfter] = [asJsonObject(before), asJsonObject(after)]
+  if (objectBefore && objectAfter) compareMembers(to, objectBefore, objectAfter, at)
+  else if (Array.isArray(before) && Array.isArray(after)) compareArrays(to, before, after, at)
+  else {
+    to.differences.push({ kind: 'changed', path: at.path, before, after })
+    to.patch.push({ op: 'replace', path: at.pointer, value: after })
+  }
+}
+
+function compareMembers(to: Comparison, before: JsonObject, after: JsonObject, at: Place): void {
+  for (const [name, value] of before) {
+    const other = after.get(name)
+    if (other === undefined) remove(to, value, into(at, name))
+    else compare(to, value, other, into(at, name))
+  }
+  for (const [name, value] of after) {
+    if (!before.has(name)) add(to, value, into(at, name))
+  }
+}
+
+function add(to: Comparison, after: JsonValue, { path, pointer }: Place): void {
+  to.differences.push({ kind: 'added', path, after })
+  to.patch.push({ op: 'add', path: pointer, value: after })
+}
+
+function remove(to: Comparison, before: JsonValue, { path, pointer }: Place): void {
+  to.differences.push({ kind: 'removed', path, before })
+  to.patch.push({ op: 'remove', path: pointer })
+}
+
+function into({ path, pointer }: Place, step: string | number, shown: Step = step): Place {
+  const token = String(step).replaceAll('~', '~0').replaceAll('/', '~1')
+  return { path: [...path, shown], pointer: `${pointer}/${token}` }
+}
+
+function compareArrays(
+  to: Comparison,
+  before: readonly JsonValue[],
+  after: readonly JsonValue[],
+  at: Place,
+): void {
+  for (const by of at.path.at(-1) === 'references' ? (['name'] as const) : keyNames) {
+    const [keyedBefore, keyedAfter] = [keyed(before, by), keyed(after, by)]
+    if (keyedBefore && keyedAfter) {
+      compareKeyed(to, keyedBefore, keyedAfter, at, by)
+      return
+    }
+  }
+  comparePlaces(to, before, after, at)
+}
+
+const keyNames: readonly KeyName[] = ['panelIndex', 'id']
+
+type Keyed = Map<string, JsonObject>
+
+/** Longer arrays are compared by place: bringing items into order takes the square of their number. */
+const MAX_KEYED = 10_000
+
+/** The items by their keys; undefined when one has none, or two have the same. */
+function keyed(items: readonly JsonValue[], by: KeyName): Keyed | undefined {
+  if (items.length > MAX_KEYED) return undefined
+  const found: Keyed = new Map()
+  for (const item of items) {
+    const object = asJsonObject(item)
+    const key = object?.get(by)
+    if (object === undefined || (typeof key !== 'string' && typeof key !== 'number'))
+      return undefined
+    found.set(String(key), object)
+  }
+  return found.size === items.length ? found : undefined
+}
+
+function compareKeyed(to: Comparison, before: Keyed, after: Keyed, at: Place, by: KeyName): void {
+  const place = (index: number, key: string, item: JsonObject) => into(at, index, { by, key, item })
+  const order = [...before.keys()]
+  for (const [key, item] of [...before].reverse()) {
+    if (after.has(key)) continue
+    const index = order.indexOf(key)
+    remove(to, item, place(index, key, item))
+    order.splice(index, 1)
+  }
+  arrange(to, order, before, after, at, place)
+  for (const [index, [key, item]] of [...after].entries()) {
+    const old = before.get(key)
+    if (old !== undefined) compareItems(to, old, item, place(index, key, item))
+  }
+}
+
+/** Brings what is left of the first array into the order of the second, with what is new in it. */
+function arrange(
+  to: Comparison,
+  order: string[],
+  before: Keyed,
+  after: Keyed,
+  at: Place,
+  place: (index: number, key: string, item: JsonObject) => Place,
+): void {
+  let reordered = false
+  for (const [index, [key, item]] of [...after].entries()) {
+    if (order[index] === key) continue
+    if (before.has(key)) {
+      const from = order.indexOf(key)
+      to.patch.push({ op: 'move', from: `${at.pointer}/${from}`, path: `${at.pointer}/${index}` })
+      order.splice(from, 1)
+      reordered = true
+    } else {
+      add(to, item, place(index, key, item))
+    }
+    order.splice(index, 0, key)
+  }
+  if (reordered) to.differences.push({ kind: 'reordered', path: at.path })
+}
+
+function compareItems(to: Comparison, before: JsonObject, after: JsonObject, at: Place): void {
+  const [from, target] = [placeOf(before), placeOf(after)]
+  if (from === undefined || target === undefined || from.grid !== target.grid) {
+    compare(to, before, after, at)
+    return
+  }
+  const inner: Comparison = { differences: [], patch: to.patch }
+  compare(inner, before, after, at)
+  const isPlace = ({ path }: Difference) => {
+    const [first, second] = path.slice(at.path.length)
+    return from.grid
+      ? first === 'gridData' && gridMembers.includes(String(second))
+      : columnMembers.includes(String(first))
+  }
+  const places = { before: from.place, after: target.place }
+  if (inner.differences.some(isPlace)) {
+    to.differences.push({ kind: 'moved', path: at.path, ...places })
+  }
+  to.differences.push(...inner.differences.filter((difference) => !isPlace(difference)))
+}
+
+const gridMembers = ['x', 'y', 'w', 'h']
+const columnMembers = ['col', 'row', 'size_x', 'size_y']
+
+/** Where a panel lies: in `gridData`, or in the older `col`, `row`, `size_x` and `size_y`. */
+function placeOf(panel: JsonObject): { grid: boolean; place: PanelPlace } | undefined {
+  const grid = asJsonObject(panel.get('gridData'))
+  const members = grid ? gridMembers : columnMembers
+  const numbers = members.map((name) => (grid ?? panel).get(name))
+  if (!numbers.every((number) => typeof number === 'number')) return undefined
+  const [x = 0, y = 0, width = 0, height = 0] = numbers
+  return { grid: grid !== undefined, place: { x, y, width, height } }
+}
+
+/** Leaves out what both begin and end with; the rest is compared place by place. */
+function comparePlaces(
+  to: Comparison,
+  before: readonly JsonValue[],
+  after: readonly JsonValue[],
+  at: Place,
+): void {
+  const shorter = Math.min(before.length, after.length)
+  let start = 0
+  while (start < shorter && equalJson(before[start], after[start])) start += 1
+  let end = 0
+  while (end < shorter - start && equalJson(before.at(-1 - end), after.at(-1 - end))) end += 1
+  const shared = shorter - end
+  for (let index = start; index < shared; index += 1) {
+    compare(to, before[index] as JsonValue, after[index] as JsonValue, into(at, index))
+  }
+  for (let index = before.length - end - 1; index >= shared; index -= 1) {
+    remove(to, before[index] as JsonValue, into(at, index))
+  }
+  for (let index = shared; index < after.length - end; index += 1) {
+    add(to, after[index] as JsonValue, into(at, index))
+  }
+}
+
+/** How two versions of an object differ. */
+export interface ObjectDiff extends ValueDiff {
+  readonly type: string
+  /** What either version names in `references`, so that panels can be told by what they show. */
+  readonly references: readonly Reference[]
+}
+
+/** Compares two versions of an object of a type, given as the bytes of their hits, as people see them. */
+export function diffHits(before: Uint8Array, after: Uint8Array, type: string): ObjectDiff {
+  const [older, newer] = [parseSavedObject(before, type), parseSavedObject(after, type)]
+  return {
+    ...diffValues(comparableView(older.hit), comparableView(newer.hit)),
+    type,
+    references: [...newer.references, ...older.references],
+  }
+}

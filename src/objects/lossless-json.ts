@@ -1,0 +1,207 @@
+/** A number whose text does not survive JavaScript's numbers, such as `9007199254740993` or `1.10`. */
+export class RawNumber {
+  /** The number as it was written. */
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/**
+ * A JSON object. A map and no object, since it keeps every order of members (objects put `"404"`
+ * before `"a"`) and holds a member `__proto__` like any other.
+ */
+export type JsonObject = Map<string, JsonValue>
+
+/** Any JSON value, as `parseLossless` reads it. */
+export type JsonValue = null | boolean | number | string | RawNumber | JsonValue[] | JsonObject
+
+/** A document made here, in which values that were read may stand. */
+export type JsonDocument =
+  | JsonValue
+  | undefined
+  | readonly JsonDocument[]
+  | { readonly [name: string]: JsonDocument }
+
+/** Deepest nesting that is read. */
+const MAX_DEPTH = 2000
+
+/**
+ * Reads a JSON text without losing anything that JSON means: numbers, order of members, lone
+ * surrogates. Of members with the same name the last counts, as for everybody else who reads JSON.
+ * Throws a `SyntaxError` for what is no JSON, or nested deeper than 2,000.
+ */
+export function parseLossless(text: string): JsonValue {
+  let at = 0
+
+  function fail(): never {
+    throw new SyntaxError(`no JSON at character ${at}`)
+  }
+
+  /** Moves behind white space and returns the next character, empty at the end. */
+  function next(): string {
+    for (;;) {
+      const character = text[at]
+      if (character === undefined) return ''
+      if (character !== ' ' && character !== '\n' && character !== '\r' && character !== '\t') {
+        return character
+      }
+      at += 1
+    }
+  }
+
+  function readValue(depth: number): JsonValue {
+    if (depth > MAX_DEPTH) fail()
+    const first = next()
+    if (first === '{') return readObject(depth)
+    if (first === '[') return readArray(depth)
+    if (first === '"') return readString()
+    return readWord()
+  }
+
+  function readObject(depth: number): JsonObject {
+    const members: JsonObject = new Map()
+    at += 1
+    if (next() === '}') at += 1
+    else {
+      do {
+        if (next() !== '"') fail()
+        const name = readString()
+        if (next() !== ':') fail()
+        at += 1
+        members.set(name, readValue(depth + 1))
+      } while (goesOn('}'))
+    }
+    return members
+  }
+
+  function readArray(depth: number): JsonValue[] {
+    const items: JsonValue[] = []
+    at += 1
+    if (next() === ']') at += 1
+    else {
+      do items.push(readValue(depth + 1))
+      while (goesOn(']'))
+    }
+    return items
+  }
+
+  /** Moves behind a comma, or behind the closing bracket. */
+  function goesOn(close: string): boolean {
+    const character = next()
+    if (character !== ',' && character !== close) fail()
+    at += 1
+    return character === ','
+  }
+
+  function readString(): string {
+    const start = at
+    for (;;) {
+      at = text.indexOf('"', at + 1)
+      if (at < 0) {
+        at = start
+        fail()
+      }
+      let backslashes = 0
+      while (text[at - 1 - backslashes] === '\\') backslashes += 1
+      if (backslashes % 2 === 0) break
+    }
+    at += 1
+    return JSON.parse(text.slice(start, at)) as string
+  }
+
+  function readWord(): JsonValue {
+    wordPattern.lastIndex = at
+    const word = wordPattern.exec(text)?.[0]
+    if (word === undefined) fail()
+    at += word.length
+    if (word in literals) return literals[word as keyof typeof literals]
+    const number = Number(word)
+    return String(number) === word ? number : new RawNumber(word)
+  }
+
+  const value = readValue(0)
+  if (next() !== '') fail()
+  return value
+}
+
+const wordPattern = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const literals = { true: true, false: false, null: null }
+
+/** The same, with `undefined` for what cannot be read. */
+export function tryParseLossless(text: string): JsonValue | undefined {
+  try {
+    return parseLossless(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Writes a value as JSON text as `JSON.stringify` does, `indent` being the number of spaces for
+ * each level; members that are undefined are left out. What `parseLossless` read gives the same text again when that had no white space, no
+ * needless escapes and no member twice.
+ */
+export function stringifyLossless(value: JsonDocument, indent = 0): string {
+  return write(value, indent === 0 ? '' : '\n', ' '.repeat(indent))
+}
+
+function write(value: JsonDocument, newline: string, step: string): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value ?? null)
+  if (value instanceof RawNumber) return value.text
+  const inner = newline && newline + step
+  if (Array.isArray(value)) {
+    return enclose(
+      '[',
+      value.map((item) => write(item, inner, step)),
+      ']',
+      newline,
+      step,
+    )
+  }
+  const colon = newline === '' ? ':' : ': '
+  const members = [...(value instanceof Map ? value : Object.entries(value))]
+    .filter(([, item]) => item !== undefined)
+    .map(([name, item]) => `${JSON.stringify(name)}${colon}${write(item, inner, step)}`)
+  return enclose('{', members, '}', newline, step)
+}
+
+function enclose(
+  open: string,
+  parts: readonly string[],
+  close: string,
+  newline: string,
+  step: string,
+): string {
+  if (newline === '' || parts.length === 0) return open + parts.join(',') + close
+  return `${open}${newline}${step}${parts.join(`,${newline}${step}`)}${newline}${close}`
+}
+
+/** Whether a value is a number kept as text. */
+export function isRawNumber(value: unknown): value is RawNumber {
+  return value instanceof RawNumber
+}
+
+/** The value if it is a JSON object. */
+export function asJsonObject(value: JsonValue | undefined): JsonObject | undefined {
+  return value instanceof Map ? value : undefined
+}
+
+/** The value if it is text. */
+export function asText(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Whether two values mean the same: the order of members does not count, numbers do as written. */
+export function equalJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (a === b) return true
+  if (a instanceof RawNumber && b instanceof RawNumber) return a.text === b.text
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, place) => equalJson(item, b[place]))
+  }
+  if (a instanceof Map && b instanceof Map) {
+    return a.size === b.size && [...a].every(([name, item]) => equalJson(item, b.get(name)))
+  }
+  return false
+}

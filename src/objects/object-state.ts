@@ -1,0 +1,26 @@
+import { hash } from 'node:crypto'
+import { type JsonObject, type JsonValue, stringifyLossless } from './lossless-json.ts'
+import type { ParsedObject } from './saved-object.ts'
+import { touchMembers } from './unstable-members.ts'
+
+/** In the oldest form these lie among the attributes. */
+const touched = [...touchMembers, '_updatedBy']
+
+/**
+ * Stands for what an object is: its attributes and references, whatever the order of members and
+ * the spelling of the text. For comparing with a service, which writes objects its own way; what is
+ * kept in the archive is compared byte for byte.
+ */
+export function objectState({ form, attributes, references }: ParsedObject): string {
+  const own = [...attributes].filter(([name]) => form !== 'oldest' || !touched.includes(name))
+  const pointsTo = references.map(({ name, type, id }) => JSON.stringify([name, type, id])).sort()
+  return hash('sha256', stringifyLossless([sorted(new Map(own)), ...pointsTo]), 'base64')
+}
+
+function sorted(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!(value instanceof Map)) return value
+  const members: JsonObject = new Map()
+  for (const name of [...value.keys()].sort()) members.set(name, sorted(value.get(name) ?? null))
+  return members
+}

@@ -1,0 +1,126 @@
+import { asJsonObject, asText, type JsonObject, tryParseLossless } from './lossless-json.ts'
+import type { ParsedObject, Reference } from './saved-object.ts'
+
+/** The type of what every search rests on, and no export can contain. */
+export const indexPatternType = 'index-pattern'
+
+/** What an object needs to be shown. */
+export interface ObjectNeeds {
+  /**
+   * Every object it points to: what `references` names, then what only old-style ids name, under
+   * the names that Kibana 7 gives them. No two have the same name.
+   */
+  readonly references: readonly Reference[]
+  /** Names that the object uses and `references` does not explain. */
+  readonly unexplained: readonly string[]
+}
+
+/**
+ * Finds what an object points to, in every form there is: ids in `panelsJSON` (dashboard),
+ * `savedSearchId` (visualization), `index` and `filter[].meta.index` in `searchSourceJSON`,
+ * `indexPattern` of input controls; and their successors `panelRefName`, `savedSearchRefName`,
+ * `indexRefName`, `indexPatternRefName` with `references`. Nested text that cannot be read points
+ * to nothing.
+ */
+export function findNeeds(object: ParsedObject): ObjectNeeds {
+  const collector = createCollector(object.references)
+  collectPanels(object.attributes, collector)
+  collectSavedSearch(object.attributes, collector)
+  collectIndexPatterns(object.attributes, collector)
+  collectControls(object.attributes, collector)
+  return collector
+}
+
+interface Collector extends ObjectNeeds {
+  /** Notes an old-style id. */
+  add(reference: Reference): void
+  /** Notes a name; `references` must hold one of these. */
+  expect(...names: string[]): void
+}
+
+function createCollector(given: readonly Reference[]): Collector {
+  const references = [...given]
+  const unexplained: string[] = []
+  return {
+    references,
+    unexplained,
+    add({ name, type, id }) {
+      if (references.some((other) => other.type === type && other.id === id)) return
+      const taken = new Set(references.map((other) => other.name))
+      let free = name
+      while (taken.has(free)) free += '_'
+      references.push({ name: free, type, id })
+    },
+    expect(...names) {
+      if (given.some(({ name }) => names.includes(name))) return
+      unexplained.push(names[0] as string)
+    },
+  }
+}
+
+function collectPanels(attributes: JsonObject, { add, expect }: Collector): void {
+  const panels = nested(attributes, 'panelsJSON')
+  if (!Array.isArray(panels)) return
+  for (const [place, item] of panels.entries()) {
+    const panel = asJsonObject(item)
+    const [type, id] = [textIn(panel, 'type'), textIn(panel, 'id')]
+    const refName = textIn(panel, 'panelRefName')
+    if (refName !== undefined) expect(refName, `${textIn(panel, 'panelIndex')}:${refName}`)
+    else if (type !== undefined && id !== undefined) add({ name: `panel_${place}`, type, id })
+  }
+}
+
+function collectSavedSearch(attributes: JsonObject, { add, expect }: Collector): void {
+  const refName = textIn(attributes, 'savedSearchRefName')
+  const id = textIn(attributes, 'savedSearchId')
+  if (refName !== undefined) expect(refName)
+  else if (id !== undefined) add({ name: 'search_0', type: 'search', id })
+}
+
+function collectIndexPatterns(attributes: JsonObject, collector: Collector): void {
+  const place = 'kibanaSavedObjectMeta.searchSourceJSON'
+  const meta = asJsonObject(attributes.get('kibanaSavedObjectMeta'))
+  const source = asJsonObject(meta && nested(meta, 'searchSourceJSON'))
+  collectIndexPattern(source, ['index', 'indexRefName'], `${place}.index`, collector)
+  const filters = source?.get('filter')
+  if (!Array.isArray(filters)) return
+  for (const [number, filter] of filters.entries()) {
+    const of = asJsonObject(asJsonObject(filter)?.get('meta'))
+    const name = `${place}.filter[${number}].meta.index`
+    collectIndexPattern(of, ['index', 'indexRefName'], name, collector)
+  }
+}
+
+function collectControls(attributes: JsonObject, collector: Collector): void {
+  const state = asJsonObject(nested(attributes, 'visState'))
+  const controls = asJsonObject(state?.get('params'))?.get('controls')
+  if (!Array.isArray(controls)) return
+  for (const [number, control] of controls.entries()) {
+    const members = ['indexPattern', 'indexPatternRefName'] as const
+    const name = `control_${number}_index_pattern`
+    collectIndexPattern(asJsonObject(control), members, name, collector)
+  }
+}
+
+function collectIndexPattern(
+  holder: JsonObject | undefined,
+  [old, newer]: readonly [string, string],
+  name: string,
+  { add, expect }: Collector,
+): void {
+  const refName = textIn(holder, newer)
+  const id = textIn(holder, old)
+  if (refName !== undefined) expect(refName)
+  else if (id !== undefined) add({ name, type: indexPatternType, id })
+}
+
+/** The value of nested JSON text; undefined when there is none that can be read. */
+function nested(holder: JsonObject, member: string) {
+  const text = asText(holder.get(member))
+  return text === undefined ? undefined : tryParseLossless(text)
+}
+
+/** Text that says something. */
+function textIn(holder: JsonObject | undefined, member: string): string | undefined {
+  return asText(holder?.get(member)) || undefined
+}

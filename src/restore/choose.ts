@@ -1,0 +1,145 @@
+import { DashkeepError } from '../errors.ts'
+import { createNearest, createObjectQuery } from '../objects/match-object.ts'
+import { indexPatternType } from '../objects/references.ts'
+import type { ObjectEntry } from './catalogue.ts'
+import type { RestoreSource } from './source.ts'
+
+/** Something that chosen objects need and the source does not hold. */
+export interface MissingObject {
+  readonly type: string
+  readonly objectId: string
+  /** Ids of the chosen objects that need it. */
+  readonly neededBy: readonly string[]
+}
+
+/** The objects of a source to restore, and what they need besides. */
+export interface Selection {
+  /** Whether these are all there are. */
+  readonly whole: boolean
+  /** In the order of the source. */
+  readonly objects: readonly ObjectEntry[]
+  /** How many of them nobody named, and others need. */
+  readonly added: number
+  /** Needed objects of the types the source has. */
+  readonly missing: readonly MissingObject[]
+  /** Index patterns, which an export cannot contain. */
+  readonly indexPatterns: readonly MissingObject[]
+  /** Needed objects of other types that the source does not have, such as tags. */
+  readonly others: readonly MissingObject[]
+  /** Objects that use names which their `references` do not explain. */
+  readonly unexplained: readonly { readonly id: string; readonly names: readonly string[] }[]
+}
+
+/**
+ * Chooses objects by `<type>:<object id>`, title or glob; all of them when nothing is named. What they
+ * need comes with them, and what that needs, unless `withNeeds` is false. Throws a `usage` error
+ * for a name that no object has, or that several have.
+ */
+export function chooseObjects(
+  source: Pick<RestoreSource, 'label' | 'exports'>,
+  objects: readonly ObjectEntry[],
+  { names, withNeeds = true }: { names?: readonly string[] | undefined; withNeeds?: boolean },
+): Selection {
+  const byId = new Map(objects.map((object) => [object.id, object]))
+  const named = names?.flatMap((name) => findObjects(source, byId.values(), name)) ?? objects
+  const chosen = new Set(named)
+  if (withNeeds) {
+    for (const object of chosen) {
+      for (const { type, id } of object.references) {
+        const needed = byId.get(`${type}:${id}`)
+        if (needed !== undefined) chosen.add(needed)
+      }
+    }
+  }
+  const inOrder = objects.filter((object) => chosen.has(object))
+  const absent = findAbsent(inOrder, byId)
+  const types = new Set(source.exports.map(({ type }) => type))
+  return {
+    whole: names === undefined,
+    objects: inOrder,
+    added: inOrder.length - new Set(named).size,
+    missing: absent.filter(({ type }) => types.has(type)),
+    indexPatterns: absent.filter(({ type }) => type === indexPatternType && !types.has(type)),
+    others: absent.filter(({ type }) => type !== indexPatternType && !types.has(type)),
+    unexplained: inOrder.flatMap(({ id, unexplained }) =>
+      unexplained.length > 0 ? [{ id, names: unexplained }] : [],
+    ),
+  }
+}
+
+function findAbsent(
+  objects: readonly ObjectEntry[],
+  byId: ReadonlyMap<string, ObjectEntry>,
+): MissingObject[] {
+  const absent = new Map<string, Omit<MissingObject, 'neededBy'> & { neededBy: Set<string> }>()
+  for (const object of objects) {
+    for (const { type, id: objectId } of object.references) {
+      const id = `${type}:${objectId}`
+      if (byId.has(id)) continue
+      const entry = absent.get(id) ?? { type, objectId, neededBy: new Set<string>() }
+      entry.neededBy.add(object.id)
+      absent.set(id, entry)
+    }
+  }
+  return [...absent.values()].map((entry) => ({ ...entry, neededBy: [...entry.neededBy] }))
+}
+
+/**
+ * The objects a name means: those a glob fits, or the one that fits best by id, title, or a part of
+ * them. The last of equal ids counts, as it does for the service.
+ */
+function findObjects(
+  { label }: Pick<RestoreSource, 'label'>,
+  objects: Iterable<ObjectEntry>,
+  name: string,
+): ObjectEntry[] {
+  const query = createObjectQuery(name)
+  const nearest = createNearest(name)
+  let found: ObjectEntry[] = []
+  let best = Number.POSITIVE_INFINITY
+  for (const object of objects) {
+    const rank = query.rank(object) ?? Number.POSITIVE_INFINITY
+    if (rank < best) found = []
+    best = Math.min(best, rank)
+    if (rank === best && Number.isFinite(rank)) found.push(object)
+    for (const text of [object.id, object.title ?? '']) nearest.see(describe(object), text)
+  }
+  if (found.length === 1 || (found.length > 0 && isGlob(name, found))) return found
+  if (found.length > 1) {
+    throw new DashkeepError(
+      `Cannot choose the object ${shown(name)}: ${found.length} objects of ${label} fit`,
+      { kind: 'usage', hint: `give one of their ids: ${listed(found.map(describe))}` },
+    )
+  }
+  const labels = nearest.labels()
+  throw new DashkeepError(
+    `Cannot find the object ${shown(name)}: ${label} holds none of this id or title`,
+    {
+      kind: 'usage',
+      hint:
+        labels.length > 0
+          ? `the nearest are ${labels.join(', ')}`
+          : 'give an id such as dashboard:shop-overview, or a title',
+    },
+  )
+}
+
+/** A name with a star is a glob, unless it is an id or a title itself. */
+function isGlob(name: string, found: readonly ObjectEntry[]): boolean {
+  return /[*?]/.test(name) && found.every(({ id, title }) => id !== name && title !== name)
+}
+
+function listed(texts: readonly string[]): string {
+  const most = texts.slice(0, 10)
+  const more = texts.length - most.length
+  return most.join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+function describe({ id, title }: ObjectEntry): string {
+  return shown(title === undefined ? id : `${id} (${title})`)
+}
+
+/** Neither ids nor titles may steer the terminal that shows them. */
+function shown(text: string): string {
+  return text.replaceAll(/\p{C}/gu, '\u{fffd}')
+}

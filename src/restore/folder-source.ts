@@ -1,0 +1,128 @@
+import { createReadStream } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DashkeepError } from '../errors.ts'
+import { closeFile } from '../objects/opened-file.ts'
+import { parseSavedObject } from '../objects/saved-object.ts'
+import { createExportScanner, type ScanLimits } from '../snapshot/export-scanner.ts'
+import { typeNamePattern } from '../snapshot/manifest.ts'
+import { type FolderIndex, indexName, jsonFilesIn, readIndex } from './opened-folder.ts'
+import type { RestoreSource } from './source.ts'
+
+/** What reading a folder needs. */
+export interface FolderOptions {
+  readonly limits: ScanLimits
+  readonly signal: AbortSignal
+}
+
+/**
+ * A folder as a source: one of opened objects, or of export documents `<type>.json`. Throws a
+ * `usage` error for a folder that is neither, and for a document that is none.
+ */
+export async function folderSource(folder: string, options: FolderOptions): Promise<RestoreSource> {
+  const index = await readIndex(folder)
+  return index === undefined
+    ? documentsSource(folder, options)
+    : openedSource(folder, index, options)
+}
+
+function openedSource(
+  folder: string,
+  index: FolderIndex,
+  { signal }: FolderOptions,
+): RestoreSource {
+  return {
+    label: `folder ${folder}`,
+    account: index.account,
+    exports: Object.entries(index.exports).map(([type, { kibanaVersion }]) => {
+      return { type, kibanaVersion }
+    }),
+    async *readHits(type) {
+      for (const name of await jsonFilesIn(join(folder, type))) {
+        signal.throwIfAborted()
+        const path = join(folder, type, name)
+        yield await readOpened(path, type)
+      }
+    },
+  }
+}
+
+async function readOpened(path: string, type: string): Promise<Uint8Array> {
+  const text = await readFile(path, 'utf8')
+  try {
+    const hit = closeFile(text)
+    parseSavedObject(hit, type)
+    return hit
+  } catch (cause) {
+    throw unusable(path, (cause as Error).message, cause)
+  }
+}
+
+async function documentsSource(folder: string, options: FolderOptions): Promise<RestoreSource> {
+  const types = await typesIn(folder)
+  if (types.length === 0) {
+    throw new DashkeepError(
+      `Cannot restore from ${folder}: it holds neither ${indexName} nor export documents`,
+      {
+        kind: 'usage',
+        hint: 'give a folder that `dashkeep restore --to` or `--pretty` has written',
+      },
+    )
+  }
+  const read = (type: string) => readDocument(join(folder, `${type}.json`), options)
+  const exports = []
+  for (const type of types) exports.push({ type, kibanaVersion: await versionOf(read(type)) })
+  return { label: `folder ${folder}`, account: undefined, exports, readHits: read }
+}
+
+/** In the order of needs, so that nothing arrives before what it rests on; others follow. */
+async function typesIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch((cause) => {
+    const state = cause.code === 'ENOENT' ? 'there is no such folder' : cause.message
+    throw new DashkeepError(`Cannot restore from ${folder}: ${state}`, { kind: 'usage', cause })
+  })
+  const types = names
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => name.slice(0, -'.json'.length))
+    .filter((type) => typeNamePattern.test(type))
+  const first = ['search', 'visualization', 'dashboard'].filter((type) => types.includes(type))
+  return [...new Set([...first, ...types.sort()])]
+}
+
+async function versionOf(hits: AsyncGenerator<Uint8Array, string>): Promise<string> {
+  for (;;) {
+    const next = await hits.next()
+    if (next.done) return next.value
+  }
+}
+
+/** Yields the hits of a document and returns its `kibanaVersion`. */
+async function* readDocument(
+  path: string,
+  { limits, signal }: FolderOptions,
+): AsyncGenerator<Uint8Array, string> {
+  const hits: Uint8Array[] = []
+  const scanner = createExportScanner(({ bytes }) => {
+    const hit = Uint8Array.from(bytes)
+    parseSavedObject(hit, '')
+    hits.push(hit)
+  }, limits)
+  try {
+    for await (const chunk of createReadStream(path, { signal })) {
+      scanner.feed(chunk)
+      yield* hits.splice(0)
+    }
+    return scanner.end().kibanaVersion
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw unusable(path, (cause as Error).message.replace(/^Cannot [^:]*: /, ''), cause)
+  }
+}
+
+function unusable(path: string, state: string, cause: unknown): DashkeepError {
+  return new DashkeepError(`Cannot restore from ${path}: ${state}`, {
+    kind: 'usage',
+    hint: 'it was damaged or edited since dashkeep wrote it',
+    cause,
+  })
+}

@@ -1,0 +1,34 @@
+import type { Manifest } from '../snapshot/manifest.ts'
+import { type ReadOptions, readObjects } from '../snapshot/read-objects.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+
+/** Where the objects to restore come from. Each reading begins anew and proves what it reads. */
+export interface RestoreSource {
+  /** For people, such as `snapshot 20261120T163100Z-4f2a1c of account 100001 (Shop)`. */
+  readonly label: string
+  /** The account the objects are from; undefined when nobody wrote that down. */
+  readonly account: { readonly id: number; readonly name: string } | undefined
+  readonly exports: readonly { readonly type: string; readonly kibanaVersion: string }[]
+  /**
+   * Yields the hits of a type in their own bytes, in the order received. Only the end of the
+   * iteration proves them: it throws when they are not what was stored.
+   */
+  readHits(type: string): AsyncIterable<Uint8Array>
+}
+
+/** A snapshot of the archive as a source. */
+export function snapshotSource(
+  store: ObjectStore,
+  manifest: Manifest,
+  options: ReadOptions,
+): RestoreSource {
+  const { snapshot, account, exports } = manifest
+  return {
+    label: `snapshot ${snapshot} of account ${account.id} (${account.name})`,
+    account,
+    exports,
+    async *readHits(type) {
+      for await (const { bytes } of readObjects(store, manifest, type, options)) yield bytes
+    },
+  }
+}

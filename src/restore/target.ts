@@ -1,0 +1,95 @@
+import { hash } from 'node:crypto'
+import pRetry, { AbortError } from 'p-retry'
+import { DashkeepError } from '../errors.ts'
+import { objectState } from '../objects/object-state.ts'
+import { parseSavedObject } from '../objects/saved-object.ts'
+import { createExportScanner, type ScanLimits } from '../snapshot/export-scanner.ts'
+import type { SavedObjectSource } from '../snapshot/source.ts'
+import type { StateOf } from './catalogue.ts'
+
+/** The service that objects go back to: the only thing a restore knows of it. */
+export interface RestoreTarget extends SavedObjectSource {
+  /**
+   * Gives objects back (service-facts, "Import"). What is transient has been repeated. Returns what
+   * the service says; a fresh export has the last word.
+   */
+  importObjects(
+    batch: { kibanaVersion: string; override: boolean; hits: readonly Uint8Array[] },
+    options: { signal?: AbortSignal | undefined },
+  ): Promise<ImportAnswer>
+}
+
+/** Ids or names, as the service likes. */
+export interface ImportAnswer {
+  readonly created: readonly string[]
+  readonly updated: readonly string[]
+  readonly ignored: readonly string[]
+  readonly failed: readonly string[]
+}
+
+/** What an account holds at one moment. */
+export interface PresentState {
+  /** The state of each object, by id. */
+  readonly states: ReadonlyMap<string, string>
+  /** By type. */
+  readonly kibanaVersions: ReadonlyMap<string, string>
+}
+
+/** How the service is read. */
+export interface ReadTargetOptions {
+  readonly types: readonly string[]
+  readonly stateOf: StateOf
+  readonly limits: ScanLimits
+  /** How often an export whose body broke off is begun, and how long is waited before. */
+  readonly attempts: number
+  readonly retryBaseMs: number
+  readonly signal: AbortSignal
+}
+
+/** The same object, however the service writes it. */
+export const sameObject: StateOf = (object) => objectState(object)
+
+/** The same bytes. */
+export const sameBytes: StateOf = (_object, hit) => hash('sha256', hit, 'base64')
+
+/** Exports the types anew and says in what state each object is. */
+export async function readPresent(
+  target: RestoreTarget,
+  options: ReadTargetOptions,
+): Promise<PresentState> {
+  const states = new Map<string, string>()
+  const kibanaVersions = new Map<string, string>()
+  for (const type of options.types) {
+    const found = await readType(target, type, options)
+    kibanaVersions.set(type, found.kibanaVersion)
+    for (const [id, state] of found.states) states.set(id, state)
+  }
+  return { states, kibanaVersions }
+}
+
+/** An export whose body breaks off is begun again, as a backup does. */
+function readType(
+  target: RestoreTarget,
+  type: string,
+  { stateOf, limits, attempts, retryBaseMs, signal }: ReadTargetOptions,
+): Promise<{ states: Map<string, string>; kibanaVersion: string }> {
+  const attempt = async () => {
+    const body = await target.exportObjects(type, { signal }).catch((error) => {
+      throw new AbortError(error)
+    })
+    const states = new Map<string, string>()
+    const scanner = createExportScanner(({ bytes }) => {
+      const object = parseSavedObject(bytes, type)
+      states.set(object.id, stateOf(object, bytes))
+    }, limits)
+    for await (const chunk of body) scanner.feed(chunk)
+    return { states, kibanaVersion: scanner.end().kibanaVersion }
+  }
+  return pRetry(attempt, {
+    retries: attempts - 1,
+    minTimeout: retryBaseMs,
+    randomize: true,
+    signal,
+    shouldRetry: ({ error }) => error instanceof DashkeepError && error.transient,
+  })
+}
