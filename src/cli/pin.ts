@@ -40,7 +40,8 @@ async function onSnapshot(
   const store = await openArchive(config)
   try {
     const { signal } = terminal
-    const folder = await selectSnapshot(store, options.snapshot, { accountId, signal })
+    const select = { accountId, signal, now: terminal.now() }
+    const folder = await selectSnapshot(store, options.snapshot, select)
     await act(store, folder)
     const { snapshot } = folder
     if (terminal.json) terminal.printJson({ accountId: folder.accountId, snapshot, result: done })

@@ -17,7 +17,8 @@ export async function show(
   const store = await openArchive(config)
   try {
     const { signal } = terminal
-    const folder = await selectSnapshot(store, options.snapshot ?? 'latest', { accountId, signal })
+    const select = { accountId, signal, now: terminal.now() }
+    const folder = await selectSnapshot(store, options.snapshot ?? 'latest', select)
     const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, { signal })
     if (terminal.json) terminal.printJson(manifest)
     else printManifest(terminal, manifest)

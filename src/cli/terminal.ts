@@ -4,6 +4,8 @@ import Table from 'cli-table3'
 import { createColors } from 'picocolors'
 import type { Environment } from '../config.ts'
 
+export { formatAge, formatTime, plural } from '../wording.ts'
+
 /** What the outside world hands to a verb. */
 export interface Outside {
   readonly env: Environment
@@ -120,29 +122,13 @@ export function formatBytes(bytes: number): string {
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`
 }
 
-/** `2026-11-20 16:31:00`: a moment for people, in UTC. */
-export function formatTime(time: Date): string {
-  return time.toISOString().slice(0, 19).replace('T', ' ')
-}
-
-/** `3 days ago`, roughly. */
-export function formatAge(time: Date, now: Date): string {
-  const seconds = Math.round((now.getTime() - time.getTime()) / 1000)
-  if (seconds < 0) return 'in the future'
-  const steps: [number, string][] = [
-    [86_400, 'day'],
-    [3600, 'hour'],
-    [60, 'minute'],
-    [1, 'second'],
-  ]
-  for (const [length, unit] of steps) {
-    const value = Math.floor(seconds / length)
-    if (value >= 1) return `${value} ${unit}${value === 1 ? '' : 's'} ago`
-  }
-  return 'just now'
-}
-
-/** `1 object`, `2 objects`. */
-export function plural(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+/**
+ * Text of the account for a terminal: nothing in it may steer the terminal, nor turn the direction
+ * of what is written.
+ */
+export function printable(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu,
+    '\u{fffd}',
+  )
 }

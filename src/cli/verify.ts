@@ -38,7 +38,11 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
   const totals: Totals = { snapshots: 0, bytes: 0, defects: 0, sealed: 0 }
   const report: VerifiedSnapshot['defects'][number][] = []
   try {
-    const folders = await choose(store, options.snapshots, { accountId, signal })
+    const folders = await choose(store, options.snapshots, {
+      accountId,
+      signal,
+      now: terminal.now(),
+    })
     const scanLimits = scanLimitsOf(config)
     const verified = verifySnapshots(store, filter(folders), { scanLimits, opener, signal })
     for await (const { snapshot, bytesRead, sealed, defects } of verified) {
@@ -64,7 +68,7 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
 async function choose(
   store: ObjectStore,
   names: readonly string[],
-  options: { accountId: number | undefined; signal: AbortSignal },
+  options: { accountId: number | undefined; signal: AbortSignal; now: Date },
 ): Promise<AsyncIterable<SnapshotFolder> | SnapshotFolder[]> {
   return names.length === 0 ? listFolders(store, options) : selectSnapshots(store, names, options)
 }

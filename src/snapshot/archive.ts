@@ -95,6 +95,17 @@ function parseKey(key: string) {
   return takenAt && { accountId: Number(account), snapshot, takenAt, file }
 }
 
+/** Whether a folder has its manifest at this moment, whatever an earlier listing said. */
+export async function hasManifest(
+  store: ObjectStore,
+  { accountId, snapshot }: { accountId: number; snapshot: string },
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<boolean> {
+  const key = fileKey(accountId, snapshot, manifestName)
+  for await (const object of store.list(key, { signal })) if (object.key === key) return true
+  return false
+}
+
 /**
  * Reads a snapshot's manifest. Throws a `ManifestError` when it is not there, cannot be used, or is
  * that of another snapshot.

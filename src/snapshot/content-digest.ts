@@ -1,4 +1,5 @@
 import { createHash, hash } from 'node:crypto'
+import { touchMembers, unstableHitMembers } from '../objects/unstable-members.ts'
 import type { RawHit } from './export-scanner.ts'
 
 /** Bytes of each half of a record: the first half of SHA-256, 128 bits. */
@@ -34,8 +35,11 @@ export interface SortedIndex {
   isDuplicate(place: number): boolean
 }
 
-/** Begins an index. What counts as stable is said at `stableBytes`. */
-export function createObjectIndex(): ObjectIndex {
+/**
+ * Begins an index. What counts as stable is said at `stableBytes`; with `touches` the members that
+ * differ when an object was touched but not altered count too.
+ */
+export function createObjectIndex({ touches = false } = {}): ObjectIndex {
   const blocks: Buffer[] = []
   let count = 0
 
@@ -44,11 +48,11 @@ export function createObjectIndex(): ObjectIndex {
     if (place === 0) blocks.push(Buffer.allocUnsafeSlow(BLOCK_RECORDS * RECORD_BYTES))
     const block = blocks.at(-1) as Buffer
     block.write(objectKey(id), place * RECORD_BYTES, 'latin1')
-    block.write(objectState(hit), place * RECORD_BYTES + HALF_BYTES, 'latin1')
+    block.write(objectState(hit, touches), place * RECORD_BYTES + HALF_BYTES, 'latin1')
     count += 1
   }
 
-  return { add, finish: () => sortRecords(blocks, count) }
+  return { add, finish: () => sortRecords(blocks, count, touches) }
 }
 
 /**
@@ -61,11 +65,11 @@ function objectKey(id: string): string {
 }
 
 /** Stands for an object's state: SHA-256 of its stable bytes, a character a byte. */
-function objectState(hit: RawHit): string {
-  return hash('sha256', stableBytes(hit), 'binary').slice(0, HALF_BYTES)
+function objectState(hit: RawHit, touches: boolean): string {
+  return hash('sha256', stableBytes(hit, { touches }), 'binary').slice(0, HALF_BYTES)
 }
 
-function sortRecords(blocks: readonly Buffer[], count: number): SortedIndex {
+function sortRecords(blocks: readonly Buffer[], count: number, touches: boolean): SortedIndex {
   const blockOf = (number: number) => blocks[Math.floor(number / BLOCK_RECORDS)] as Buffer
   const startOf = (number: number) => (number % BLOCK_RECORDS) * RECORD_BYTES
   const compare = (a: number, b: number) => {
@@ -97,7 +101,7 @@ function sortRecords(blocks: readonly Buffer[], count: number): SortedIndex {
     contentDigest: digest.digest('hex'),
     find: (id) => findKey((place) => text(place, 0, HALF_BYTES), count, objectKey(id)),
     matches(place, hit) {
-      const state = objectState(hit)
+      const state = objectState(hit, touches)
       const key = text(place, 0, HALF_BYTES)
       for (let at = place; at < count && text(at, 0, HALF_BYTES) === key; at += 1) {
         if (text(at, HALF_BYTES, RECORD_BYTES) === state) return true
@@ -125,10 +129,8 @@ const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
 
-/** Members of the hit that differ between two exports of the same object. */
-const unstableHitMembers = ['"_index"', '"_score"']
-/** Members of `_source` that differ when an object was touched but not altered. */
-const unstableSourceMembers = ['"updated_at"', '"version"', '"_updatedAt"']
+const droppedOfHit = unstableHitMembers.map((name) => JSON.stringify(name))
+const droppedOfSource = touchMembers.map((name) => JSON.stringify(name))
 
 let scratch = Buffer.alloc(64 * 1024)
 
@@ -136,17 +138,21 @@ let scratch = Buffer.alloc(64 * 1024)
  * The hit's bytes without its unstable members: `_index` and `_score` of the hit; `updated_at`,
  * `version` and `_updatedAt` of its `_source`. Everything else stays byte for byte and in order,
  * the remaining members joined by one comma. Bytes and not parsed values, since a number beyond
- * 2^53 that changes in its last digit is a change. Valid until the next call.
+ * 2^53 that changes in its last digit is a change. With `touches` the members of `_source` stay all.
+ * Valid until the next call.
  */
-export function stableBytes(hit: RawHit): Uint8Array {
+export function stableBytes(hit: RawHit, { touches = false } = {}): Uint8Array {
   if (scratch.length < hit.bytes.length) scratch = Buffer.alloc(hit.bytes.length * 2)
-  const reader: Reader = { hit, mark: 0, written: 0 }
-  copyMembers(reader, unstableHitMembers, true)
+  const dropped = touches ? [] : droppedOfSource
+  const reader: Reader = { hit, dropped, mark: 0, written: 0 }
+  copyMembers(reader, droppedOfHit, true)
   return scratch.subarray(0, reader.written)
 }
 
 interface Reader {
   readonly hit: RawHit
+  /** Members of `_source` to leave out, with their quotes. */
+  readonly dropped: readonly string[]
   /** The next mark to look at. */
   mark: number
   /** Bytes in `scratch`. */
@@ -172,7 +178,7 @@ function copyMembers(reader: Reader, unstable: readonly string[], isHit: boolean
     if (kept > 0) write(reader, ',')
     if (isHit && key === '"_source"' && bytes[marks[reader.mark] as number] === 0x7b) {
       copyBytes(reader, start, marks[reader.mark] as number)
-      copyMembers(reader, unstableSourceMembers, false)
+      copyMembers(reader, reader.dropped, false)
       start = (marks[reader.mark - 1] as number) + 1
     } else if (isHit) {
       skipNested(reader)

@@ -17,7 +17,8 @@ export interface ProvenExport {
 /**
  * Reads a stored export to its end: its bytes are proven against their description, and the
  * document in them is read object by object. `onObject` also sees objects of a file that turns
- * out to be damaged further on. Throws only when the store cannot answer.
+ * out to be damaged further on; `afterChunk` is awaited when all objects that end in the bytes read
+ * so far have been seen. Throws only when the store cannot answer.
  */
 export async function proveExport(
   store: ObjectStore,
@@ -26,6 +27,7 @@ export async function proveExport(
   options: {
     limits?: ScanLimits | undefined
     onObject?: (object: SavedObject, hit: RawHit) => void
+    afterChunk?: (() => Promise<void>) | undefined
     opener?: Opener | undefined
     signal?: AbortSignal | undefined
   } = {},
@@ -43,7 +45,10 @@ export async function proveExport(
   const defect = await proveDataFile(store, key, file, {
     signal: options.signal,
     opener: options.opener,
-    onContent: (chunk) => attempt(() => scan.feed(chunk)),
+    onContent(chunk) {
+      attempt(() => scan.feed(chunk))
+      return options.afterChunk?.()
+    },
   })
   if (defect !== undefined) return { defect: `${key}: ${defect.detail}` }
   if (!canOpen(file, options.opener)) return {}

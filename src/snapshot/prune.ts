@@ -1,10 +1,11 @@
-import pMap, { pMapIterable } from 'p-map'
+import pMap from 'p-map'
 import { DashkeepError } from '../errors.ts'
 import type { ObjectStore, StoredObject } from '../store/object-store.ts'
 import {
-  hasManifest,
   listAccounts,
+  listFolders,
   manifestName,
+  readManifest,
   type SnapshotFolder,
   tryReadManifest,
 } from './archive.ts'
@@ -121,39 +122,80 @@ export interface Removal {
   readonly keptUntil?: Date | undefined
 }
 
+interface RemovalOptions {
+  readonly now: Date
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
  * Does what a plan says: the manifest first, then the files, so that a snapshot is there completely
- * or not at all at every moment. Snapshots that share files go before the one that holds them,
- * which stays when one of them does. A folder with a locked file is left as it is. What is already
- * gone is passed over, so that a plan can be carried out twice.
+ * or not at all at every moment. Snapshots that share files go before the ones that hold them, which
+ * stay when one of them does. A folder with a locked file is left as it is. What is already gone is
+ * passed over, so that a plan can be carried out twice.
+ *
+ * Files go only after one more look at the account: they stay when their manifest is there after
+ * all, and when a run has come to share them since the plan was made. A run looks the other way
+ * round, manifest first, then at what it shares, so that one of the two sees the other, whatever
+ * their clocks say.
  */
 export async function* applyPrune(
   store: ObjectStore,
   plan: AccountPrunePlan,
-  options: { now: Date; signal?: AbortSignal | undefined },
+  options: RemovalOptions,
 ): AsyncGenerator<Removal> {
   const removed = plan.refusal === undefined ? plan.decisions.filter(({ keep }) => !keep) : []
-  const leftovers = plan.leftovers.map((folder) => ({ folder, sameAs: undefined }))
-  const all = [...removed.map(({ candidate }) => candidate), ...leftovers]
-  const sharers = all.filter(({ sameAs }) => sameAs !== undefined)
-  const others = all.filter(({ sameAs }) => sameAs === undefined)
+  const sharers = removed.filter(({ candidate }) => candidate.sameAs !== undefined)
+  const holders = removed.filter(({ candidate }) => candidate.sameAs === undefined)
   /** By holder of files: a snapshot that shares them and is still there. */
   const needed = new Map<string, Removal>()
-  const remove = async ({ folder }: { folder: SnapshotFolder }): Promise<Removal> => {
-    options.signal?.throwIfAborted()
-    const { accountId, snapshot } = folder
-    const sharer = needed.get(snapshot)
-    const outcome = sharer ? keptFor(sharer) : await removeFolder(store, folder, options)
-    return { accountId, snapshot, ...outcome }
-  }
-  const concurrency = REMOVALS_AT_ONCE
-  for (const [place, removal] of (await pMap(sharers, remove, { concurrency })).entries()) {
-    const sameAs = sharers[place]?.sameAs
-    const stays = removal.error !== undefined || removal.keptUntil !== undefined
-    if (stays && sameAs !== undefined) needed.set(sameAs, removal)
+  const folders = sharers.map(({ candidate }) => candidate.folder)
+  for (const [place, removal] of (
+    await removeAll(store, plan, folders, needed, options)
+  ).entries()) {
+    const sameAs = sharers[place]?.candidate.sameAs
+    if (isThere(removal) && sameAs !== undefined) needed.set(sameAs, removal)
     yield removal
   }
-  yield* pMapIterable(others, remove, { concurrency })
+  const others = [...holders.map(({ candidate }) => candidate.folder), ...plan.leftovers]
+  yield* await removeAll(store, plan, others, needed, options)
+}
+
+async function removeAll(
+  store: ObjectStore,
+  plan: AccountPrunePlan,
+  folders: readonly SnapshotFolder[],
+  needed: ReadonlyMap<string, Removal>,
+  options: RemovalOptions,
+): Promise<Removal[]> {
+  if (folders.length === 0) return []
+  const concurrency = REMOVALS_AT_ONCE
+  const begun = await pMap(
+    folders,
+    async (folder) => {
+      const sharer = needed.get(folder.snapshot)
+      const outcome = sharer ? keptFor(sharer) : await removeManifest(store, folder, options)
+      return { folder, removal: { ...nameOf(folder), ...outcome } }
+    },
+    { concurrency },
+  )
+  const obstacles = await findObstacles(store, plan, options)
+  return pMap(
+    begun,
+    async ({ folder, removal }) => {
+      if (isThere(removal)) return removal
+      const error = obstacles.get(folder.snapshot)
+      return { ...removal, ...(error ? { error } : await removeFiles(store, folder, options)) }
+    },
+    { concurrency },
+  )
+}
+
+function nameOf({ accountId, snapshot }: SnapshotFolder): Removal {
+  return { accountId, snapshot }
+}
+
+function isThere({ error, keptUntil }: Removal): boolean {
+  return error !== undefined || keptUntil !== undefined
 }
 
 /** Why the holder of files stays when a snapshot that shares them does. */
@@ -163,41 +205,77 @@ function keptFor({ snapshot, error, keptUntil }: Removal): Partial<Removal> {
   return { error: new DashkeepError(message, { cause: error }) }
 }
 
-async function removeFolder(
+/** By snapshot: why its files have to stay, as the account is now. */
+async function findObstacles(
   store: ObjectStore,
-  folder: SnapshotFolder,
-  options: { now: Date; signal?: AbortSignal | undefined },
-): Promise<Partial<Removal>> {
-  const { files } = folder
-  const manifest = files.get(manifestName)
-  const others = [...files.values()].filter((file) => file !== manifest)
-  const inOrder = manifest ? [manifest, ...others] : others
-  try {
-    const keptUntil = await findLock(store, inOrder, options)
-    if (keptUntil !== undefined) return { keptUntil }
-    if (manifest) await store.remove(manifest.key, options)
-    if (await hasManifest(store, folder, options)) throw stillThere(folder)
-    for (const { key } of others) await store.remove(key, options)
-    return {}
-  } catch (error) {
-    options.signal?.throwIfAborted()
-    return { error: error as Error }
+  { accountId, decisions }: AccountPrunePlan,
+  { signal }: RemovalOptions,
+): Promise<Map<string, DashkeepError>> {
+  const planned = new Set(decisions.map(({ candidate }) => candidate.snapshot))
+  const obstacles = new Map<string, DashkeepError>()
+  for await (const { snapshot, complete } of listFolders(store, { accountId, signal })) {
+    if (!complete) continue
+    obstacles.set(snapshot, cannotRemoveFiles(snapshot, 'its manifest is there'))
+    if (planned.has(snapshot)) continue
+    const { manifest } = await readManifest(store, accountId, snapshot, { signal })
+    const { sameAs } = manifest
+    if (sameAs)
+      obstacles.set(sameAs, cannotRemoveFiles(sameAs, `${snapshot} has come to share them`))
   }
+  return obstacles
 }
 
-/** A run has finished since the plan was made, or the store has not removed what it said it did. */
-function stillThere({ accountId, snapshot }: SnapshotFolder): DashkeepError {
-  return new DashkeepError(
-    `Cannot remove the files of snapshot ${snapshot} of account ${accountId}: its manifest is there`,
-    { hint: 'plan again; if this stays so, the store does not remove what it says it has removed' },
-  )
+function cannotRemoveFiles(snapshot: string, state: string): DashkeepError {
+  return new DashkeepError(`Cannot remove the files of snapshot ${snapshot}: ${state}`, {
+    hint: 'plan again; if this stays so, the store does not remove what it says it has removed',
+  })
+}
+
+async function removeManifest(
+  store: ObjectStore,
+  { files }: SnapshotFolder,
+  options: RemovalOptions,
+): Promise<Partial<Removal>> {
+  const manifest = files.get(manifestName)
+  return attempt(options, async () => {
+    const keptUntil = await findLock(store, [...files.values()], options)
+    if (keptUntil !== undefined) return { keptUntil }
+    if (manifest) await store.remove(manifest.key, options)
+    return {}
+  })
+}
+
+async function removeFiles(
+  store: ObjectStore,
+  { files }: SnapshotFolder,
+  options: RemovalOptions,
+): Promise<Partial<Removal>> {
+  return attempt(options, async () => {
+    const others = [...files].filter(([name]) => name !== manifestName)
+    for (const [, { key }] of others) await store.remove(key, options)
+    return {}
+  })
+}
+
+/** A failure of one folder is an outcome; an interruption ends everything. */
+async function attempt(
+  { signal }: RemovalOptions,
+  step: () => Promise<Partial<Removal>>,
+): Promise<Partial<Removal>> {
+  try {
+    signal?.throwIfAborted()
+    return await step()
+  } catch (error) {
+    signal?.throwIfAborted()
+    return { error: error as Error }
+  }
 }
 
 /** The moment at which the last of the locks that are not over yet ends. */
 async function findLock(
   store: ObjectStore,
   files: readonly StoredObject[],
-  { now, signal }: { now: Date; signal?: AbortSignal | undefined },
+  { now, signal }: RemovalOptions,
 ): Promise<Date | undefined> {
   const ask = async ({ key }: StoredObject) => store.lockedUntil?.(key, { signal })
   const ends = await pMap(files, ask, { concurrency: READS_AT_ONCE })

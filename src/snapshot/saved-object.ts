@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { DashkeepError } from '../errors.ts'
+import { fullId } from '../objects/object-id.ts'
 import type { RawHit } from './export-scanner.ts'
 
 /**
@@ -86,7 +87,7 @@ export function readSavedObject(hit: RawHit, type: string): SavedObject {
   else if (object === undefined) remarks.push('no-source')
   if (typeof document._id !== 'string') remarks.push('no-id')
   if (object !== undefined) remarks.push(...departures(object, type))
-  return { id: objectId(document._id, type, oldForm), title: titleOf(object, source), remarks }
+  return { id: fullId(document._id, type, oldForm), title: titleOf(object, source), remarks }
 }
 
 function parseHit(hit: RawHit): Json {
@@ -122,11 +123,6 @@ function departures(object: Json, type: string): RemarkKind[] {
     object[name] !== undefined && (typeof object[name] !== form || object[name] === null)
   if (members.some(otherForm)) found.push('member-form')
   return found
-}
-
-function objectId(id: unknown, type: string, oldForm: boolean): string {
-  if (typeof id !== 'string') return ''
-  return oldForm ? `${type}:${id}` : id
 }
 
 function titleOf(object: Json | undefined, source: Json | undefined): string | undefined {

@@ -3,7 +3,7 @@ import pRetry, { AbortError } from 'p-retry'
 import { DashkeepError } from '../errors.ts'
 import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
 import { version } from '../version.ts'
-import { dataFileKey, fileKey, manifestName, type StoredManifest } from './archive.ts'
+import { dataFileKey, fileKey, hasManifest, manifestName, type StoredManifest } from './archive.ts'
 import { type ChangeFinder, compareWithPrevious, type TypeChanges } from './changes.ts'
 import { type Compression, dataFileName } from './compression.ts'
 import { createDataFile, type DataFile, type DataFileWriter, proveDataFile } from './data-file.ts'
@@ -72,6 +72,13 @@ export interface TakenSnapshot {
   readonly changes: readonly TypeChanges[] | undefined
   /** What was found wrong with earlier snapshots; the new one is complete all the same. */
   readonly warnings: readonly string[]
+  /** Whether it is good and the one before it was suspect. */
+  readonly recovered: boolean
+}
+
+/** Whether somebody should look: it is suspect, or something earlier is damaged. */
+export function isDoubtful({ manifest, warnings }: TakenSnapshot): boolean {
+  return manifest.suspect !== undefined || warnings.length > 0
 }
 
 /**
@@ -125,10 +132,12 @@ export async function takeSnapshot(
   const manifest = composeManifest(run, exports, previous, stored.changes)
   const final = unchanged ? pointBack(manifest, previous.newest) : manifest
   await commitManifest(run, final)
+  await confirmShared(run, final)
   return {
     manifest: final,
     changes: previous.newest && stored.changes,
     warnings: [...previous.warnings, ...stored.warnings],
+    recovered: final.suspect === undefined && previous.newest?.manifest.suspect !== undefined,
   }
 }
 
@@ -404,6 +413,20 @@ async function commitManifest(run: Run, manifest: Manifest): Promise<void> {
   // What lies there would pass for a snapshot; better none than one that lies.
   if (found !== undefined) await store.remove(key, { signal }).catch(() => {})
   throw notStored(key, found === undefined ? 'it is not there' : 'it reads back as other bytes')
+}
+
+/**
+ * Makes sure, now that the snapshot is there, that no prune has begun to remove what it shares; a
+ * prune looks the other way round. A snapshot that came too late is taken back.
+ */
+async function confirmShared({ store, signal }: Run, manifest: Manifest): Promise<void> {
+  const { account, snapshot, sameAs } = manifest
+  if (sameAs === undefined) return
+  if (await hasManifest(store, { accountId: account.id, snapshot: sameAs }, { signal })) return
+  await store.remove(fileKey(account.id, snapshot, manifestName), { signal })
+  throw new DashkeepError(`Cannot share the files of snapshot ${sameAs}: it is being removed`, {
+    hint: 'run the backup again',
+  })
 }
 
 function notStored(key: string, state: string): DashkeepError {

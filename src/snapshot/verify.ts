@@ -3,6 +3,7 @@ import type { ObjectStore } from '../store/object-store.ts'
 import {
   dataFileKey,
   fileKey,
+  hasManifest,
   manifestName,
   type SnapshotFolder,
   tryReadManifest,
@@ -61,19 +62,9 @@ export async function* verifySnapshots(
   for await (const folder of folders) {
     if (!folder.complete) continue
     const verified = await verifier.verify(folder)
-    if (verified.defects.length === 0 || (await isThere(store, folder, options))) yield verified
+    // A snapshot that a prune removes meanwhile is not damaged.
+    if (verified.defects.length === 0 || (await hasManifest(store, folder, options))) yield verified
   }
-}
-
-/** Whether a snapshot is still there: one that a prune removes meanwhile is not damaged. */
-async function isThere(
-  store: ObjectStore,
-  { accountId, snapshot }: SnapshotFolder,
-  { signal }: VerifyOptions,
-): Promise<boolean> {
-  const key = fileKey(accountId, snapshot, manifestName)
-  for await (const object of store.list(key, { signal })) if (object.key === key) return true
-  return false
 }
 
 function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: VerifyOptions) {

@@ -39,6 +39,17 @@ describe('the name of a snapshot', () => {
     expect(new Set(names).size).toBeGreaterThan(15)
   })
 
+  it('sorts behind the one before in the same second, and is refused before none is left', () => {
+    const names: string[] = []
+    const nameNext = () => {
+      for (;;) names.push(createSnapshotName(new Date(0), names.at(-1)))
+    }
+    expect(nameNext).toThrow(/^Cannot name a snapshot: too many are from the second of 19700101T/)
+    expect(names.length).toBeGreaterThan(30)
+    expect(new Set(names).size).toBe(names.length)
+    expect(names.toSorted()).toEqual(names)
+  })
+
   it.each([
     '',
     '20261120T163100Z',

@@ -74,6 +74,19 @@ describe('an export document', () => {
     expect(scan(cut(bytes, [])).kibanaVersion).toBe('7.9.1')
   })
 
+  it('gives members that occur twice and bytes that are not UTF-8 as they are', () => {
+    const twice = Buffer.from('{"_id":"a","_id":"b","_id":"b"}')
+    const invalid = Buffer.from([
+      0x7b, 0x22, 0xff, 0xc3, 0x22, 0x3a, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d,
+    ])
+    const seen: Uint8Array[] = []
+    const scanner = createExportScanner(({ bytes }) => seen.push(Uint8Array.from(bytes)))
+    const pieces = ['{"kibanaVersion":"7","hits":[', twice, ',', invalid, '],"kibanaVersion":"8"}']
+    for (const piece of pieces) scanner.feed(Buffer.from(piece as string))
+    expect(scanner.end()).toEqual({ kibanaVersion: '8', hits: 2 })
+    expect(seen.map((bytes) => Buffer.from(bytes))).toEqual([twice, invalid])
+  })
+
   it('may arrive byte by byte, with empty chunks between', () => {
     const chunks = [...Buffer.from(small)].flatMap((byte) => [
       Uint8Array.of(byte),
@@ -356,6 +369,13 @@ describe('a document beyond the limits', () => {
     expect(scanText(document('x'.repeat(1_000_000))).hits).toBe(0)
     const error = failure(() => scanText(document('x'.repeat(1_100_000))))
     expect(error?.message).toMatch(/members besides hits are larger than 1048576 bytes/)
+  })
+
+  it('may hold a hit of one huge string, as long as that fits', () => {
+    const hit = `{"a":"${'\\\\'.repeat(4_000_000)}"}`
+    expect(scanText(around(hit)).found).toEqual(['{}', hit])
+    const error = failure(() => scanText(around(`{"a":"${'x'.repeat(17_000_000)}"}`)))
+    expect(error?.message).toBe('Cannot read the export: hit 1 is larger than 16777216 bytes')
   })
 
   it('may have any amount of space between its hits', () => {

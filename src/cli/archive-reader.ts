@@ -1,0 +1,32 @@
+import { openArchive, openEncryption, scanLimitsOf } from '../app.ts'
+import type { SnapshotFolder } from '../snapshot/archive.ts'
+import type { ReadOptions } from '../snapshot/read-objects.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import { type Context, parseAccountId } from './context.ts'
+import { selectAccountFolders } from './select-snapshots.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The snapshots of one account, and what reading objects out of them needs. */
+export interface ArchiveReader extends AsyncDisposable {
+  readonly store: ObjectStore
+  /** Oldest first. */
+  readonly folders: readonly SnapshotFolder[]
+  readonly read: ReadOptions & { readonly signal: AbortSignal }
+}
+
+/** Opens the archive for one account: the one given, or the only one there is. */
+export async function openReader(
+  { env, signal }: Terminal,
+  { config }: Context,
+  account: string | undefined,
+): Promise<ArchiveReader> {
+  const accountId = parseAccountId(account)
+  const opener = await openEncryption(config, env)
+  const store = await openArchive(config)
+  const dispose = { [Symbol.asyncDispose]: () => store.close() }
+  await using cleanup = new AsyncDisposableStack()
+  cleanup.use(dispose)
+  const folders = await selectAccountFolders(store, { accountId, signal })
+  cleanup.move()
+  return { store, folders, read: { opener, limits: scanLimitsOf(config), signal }, ...dispose }
+}

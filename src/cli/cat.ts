@@ -1,0 +1,94 @@
+import { parseLossless, stringifyLossless } from '../objects/lossless-json.ts'
+import { createObjectQuery } from '../objects/match-object.ts'
+import { openNested } from '../objects/open-nested.ts'
+import { readManifest } from '../snapshot/archive.ts'
+import { findOne } from '../snapshot/find.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
+import { copyExport, exportOf, readObjects } from '../snapshot/read-objects.ts'
+import { type ArchiveReader, openReader } from './archive-reader.ts'
+import { createContext } from './context.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { CommonOptions } from './program.ts'
+import { selectFolder } from './select-snapshots.ts'
+import type { Terminal } from './terminal.ts'
+
+interface CatVerbOptions extends CommonOptions {
+  readonly object: string
+  readonly snapshot?: string
+  readonly account?: string
+  readonly open?: boolean
+}
+
+/** `dashkeep cat`: one object, or the whole export of a type, as stored or with nested JSON opened. */
+export async function cat(terminal: Terminal, options: CatVerbOptions): Promise<number> {
+  const context = await createContext(terminal, options, ['store'])
+  await using reader = await openReader(terminal, context, options.account)
+  const { store, folders, read } = reader
+  const folder = selectFolder(folders, options.snapshot ?? 'latest', terminal.now())
+  const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, read)
+  const write = (bytes: Uint8Array | string) => writeOut(terminal, bytes)
+  if (!manifest.exports.some(({ type }) => type === options.object)) {
+    const hit = await findHit(reader, manifest, options.object)
+    await write(options.open ? openHit(hit, 0) : hit)
+    await write('\n')
+  } else if (options.open) {
+    await writeOpened(reader, manifest, options.object, write)
+  } else {
+    await copyExport(store, manifest, options.object, { ...read, onContent: write })
+  }
+  return exitCodes.done
+}
+
+/** Waits where the reader of a pipe is slower, as long as there is one. */
+async function writeOut({ stdout, signal }: Terminal, bytes: Uint8Array | string): Promise<void> {
+  signal.throwIfAborted()
+  if (stdout.destroyed || stdout.write(bytes)) return
+  await new Promise<void>((resolve) => {
+    const events = ['drain', 'close', 'error'] as const
+    const done = () => {
+      for (const event of events) stdout.off(event, done)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    for (const event of events) stdout.on(event, done)
+    signal.addEventListener('abort', done)
+  })
+}
+
+async function findHit(
+  { store, read }: ArchiveReader,
+  manifest: Manifest,
+  text: string,
+): Promise<Uint8Array> {
+  const { snapshot: last } = manifest
+  const exports = manifest.exports.map(({ type }) => ({ store, type, manifest, last }))
+  const { id, type } = await findOne(exports, createObjectQuery(text), read)
+  let bytes = new Uint8Array()
+  for await (const hit of readObjects(store, manifest, type, read)) {
+    if (hit.id === id) bytes = Uint8Array.from(hit.bytes)
+  }
+  return bytes
+}
+
+/** A hit with nested JSON opened, over several lines. */
+function openHit(bytes: Uint8Array, depth: number): string {
+  const text = stringifyLossless(openNested(parseLossless(Buffer.from(bytes).toString())), 2)
+  return text.replaceAll('\n', `\n${' '.repeat(depth)}`)
+}
+
+/** The export document again, object by object. */
+async function writeOpened(
+  { store, read }: ArchiveReader,
+  manifest: Manifest,
+  type: string,
+  write: (text: string) => Promise<void>,
+): Promise<void> {
+  const { kibanaVersion } = exportOf(manifest, type)
+  let separator = '\n    '
+  await write(`{\n  "kibanaVersion": ${JSON.stringify(kibanaVersion)},\n  "hits": [`)
+  for await (const { bytes } of readObjects(store, manifest, type, read)) {
+    await write(separator + openHit(bytes, 4))
+    separator = ',\n    '
+  }
+  await write('\n  ]\n}\n')
+}

@@ -1,0 +1,105 @@
+import { DashkeepError } from '../errors.ts'
+import { readManifest } from '../snapshot/archive.ts'
+import { type FoundObject, findObjects } from '../snapshot/find.ts'
+import { readTimeline, type StoredExport } from '../snapshot/timeline.ts'
+import { type ArchiveReader, openReader } from './archive-reader.ts'
+import { createContext } from './context.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { CommonOptions } from './program.ts'
+import { selectFolder } from './select-snapshots.ts'
+import { plural, printable, type Terminal } from './terminal.ts'
+
+interface FindVerbOptions extends CommonOptions {
+  readonly text: string
+  readonly snapshot?: string
+  readonly all?: boolean
+  readonly account?: string
+  readonly type?: readonly string[]
+}
+
+/** Where a search goes, and what could not be read of it. */
+interface Scope {
+  readonly exports: readonly StoredExport[]
+  /** For people. */
+  readonly label: string
+  readonly problems: readonly string[]
+}
+
+/** Characters of a text shown around what was found. */
+const CONTEXT = 40
+
+/** `dashkeep find`: objects that hold a text, in one snapshot or in all of them. */
+export async function find(terminal: Terminal, options: FindVerbOptions): Promise<number> {
+  const context = await createContext(terminal, options, ['store'])
+  await using reader = await openReader(terminal, context, options.account)
+  const scope = options.all
+    ? await allSnapshots(reader)
+    : await oneSnapshot(reader, options.snapshot ?? 'latest', terminal.now())
+  const exports = chooseTypes(scope, options.type)
+  const { objects, problems } = await findObjects(exports, options.text, reader.read)
+  for (const problem of [...scope.problems, ...problems]) context.log.error(problem)
+  if (terminal.json) terminal.printJson({ objects })
+  else printObjects(terminal, objects, { ...scope, text: options.text })
+  return scope.problems.length + problems.length > 0 ? exitCodes.unverified : exitCodes.done
+}
+
+async function oneSnapshot(
+  { store, folders, read }: ArchiveReader,
+  reference: string,
+  now: Date,
+): Promise<Scope> {
+  const { accountId, snapshot } = selectFolder(folders, reference, now)
+  const { manifest } = await readManifest(store, accountId, snapshot, read)
+  const exports = manifest.exports.map(({ type }) => ({ store, type, manifest, last: snapshot }))
+  return { exports, label: `snapshot ${snapshot}`, problems: [] }
+}
+
+async function allSnapshots({ store, folders, read }: ArchiveReader): Promise<Scope> {
+  const timeline = await readTimeline(store, folders, read)
+  return {
+    exports: timeline.types.flatMap((type) => timeline.stretches(type)),
+    label: `all ${plural(timeline.snapshots, 'snapshot')}`,
+    problems: timeline.unreadable.map(({ message }) => message),
+  }
+}
+
+function chooseTypes(
+  { exports, label }: Scope,
+  asked: readonly string[] | undefined,
+): readonly StoredExport[] {
+  const held = new Set(exports.map(({ type }) => type))
+  const missing = asked?.find((type) => !held.has(type))
+  if (missing === undefined) return exports.filter(({ type }) => asked?.includes(type) ?? true)
+  throw new DashkeepError(`Cannot look into ${missing}: ${label} holds no such type`, {
+    kind: 'usage',
+    hint: `it holds ${[...held].join(', ')}`,
+  })
+}
+
+function printObjects(
+  terminal: Terminal,
+  objects: readonly FoundObject[],
+  { text, label }: Scope & { text: string },
+): void {
+  const { colors } = terminal
+  for (const { id, title, snapshot, since, matches } of objects) {
+    const span = since === snapshot ? snapshot : `${since} to ${snapshot}`
+    terminal.print(`${colors.bold(printable(id))}  ${printable(title ?? '')}  ${colors.dim(span)}`)
+    for (const { path, text: found } of matches) {
+      const place = path.map((step) => printable(String(step))).join(' › ')
+      terminal.print(`    ${place}: ${excerpt(found, text)}`)
+    }
+  }
+  if (objects.length > 0) terminal.print()
+  terminal.print(`${plural(objects.length, 'object')} with ${printable(text)} in ${label}`)
+}
+
+/** The part of a text in which the pattern, or the beginning of a glob, is found. */
+function excerpt(text: string, pattern: string): string {
+  const literal = pattern.split(/[*?]/).find((part) => part !== '') ?? ''
+  const at = Math.max(text.toLowerCase().indexOf(literal.toLowerCase()), 0)
+  const from = Math.max(at - CONTEXT, 0)
+  const to = at + literal.length + CONTEXT
+  const part = printable(text.slice(from, to).replaceAll(/\s+/g, ' '))
+  return `${from > 0 ? '…' : ''}${part}${to < text.length ? '…' : ''}`
+}

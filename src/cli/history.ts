@@ -1,0 +1,150 @@
+import { diffHits, type ObjectDiff } from '../objects/diff-objects.ts'
+import { stringifyLossless } from '../objects/lossless-json.ts'
+import { createObjectQuery } from '../objects/match-object.ts'
+import { splitId } from '../objects/object-id.ts'
+import { type Candidate, findById, findOne } from '../snapshot/find.ts'
+import { type HistoryEvent, readHistory } from '../snapshot/history.ts'
+import { readTimeline, type Timeline } from '../snapshot/timeline.ts'
+import { type ArchiveReader, openReader } from './archive-reader.ts'
+import { createContext } from './context.ts'
+import { exitCodes } from './exit-codes.ts'
+import { formatDifferences, summarizeDifferences } from './format-diff.ts'
+import type { CommonOptions } from './program.ts'
+import { formatAge, formatTime, plural, printable, type Terminal } from './terminal.ts'
+
+interface HistoryVerbOptions extends CommonOptions {
+  readonly object: string
+  readonly account?: string
+  readonly patch?: boolean
+}
+
+/** What happened to the object, with how its versions differ. */
+interface Step {
+  readonly event: HistoryEvent
+  readonly diff: ObjectDiff | undefined
+}
+
+/** `dashkeep history`: every version of one object, oldest first. */
+export async function history(terminal: Terminal, options: HistoryVerbOptions): Promise<number> {
+  const context = await createContext(terminal, options, ['store'])
+  await using reader = await openReader(terminal, context, options.account)
+  const timeline = await readTimeline(reader.store, reader.folders, reader.read)
+  for (const { message } of timeline.unreadable) context.log.warn(message)
+  const object = await findObject(timeline, options.object, reader)
+  const steps = readSteps(timeline, object, reader)
+  const found = terminal.json
+    ? await printJson(terminal, steps, object, timeline)
+    : await printSteps(terminal, steps, object, timeline, options.patch === true)
+  const unknown = timeline.unreadable.length + found.unreadable
+  return unknown > 0 ? exitCodes.partly : exitCodes.done
+}
+
+/** An id needs one type looked at, and often one file; anything else all that ever was. */
+async function findObject(
+  timeline: Timeline,
+  text: string,
+  { read }: ArchiveReader,
+): Promise<Candidate> {
+  const { type = '' } = splitId(text) ?? {}
+  const exports = timeline.types.flatMap((one) => timeline.stretches(one))
+  const found = await findById(timeline.stretches(type), text, read)
+  if (found !== undefined) return found
+  return findOne(exports, createObjectQuery(text), read)
+}
+
+async function* readSteps(
+  timeline: Timeline,
+  { id, type }: Candidate,
+  { read }: ArchiveReader,
+): AsyncGenerator<Step> {
+  for await (const event of readHistory(timeline, { id, type }, read)) {
+    const { kind, before, after } = event
+    const differs = kind !== 'disappeared' && before !== undefined && after !== undefined
+    yield { event, diff: differs ? diffHits(before.bytes, after.bytes, type) : undefined }
+  }
+}
+
+/** Stable members for programs; documented in the README. */
+async function printJson(
+  terminal: Terminal,
+  steps: AsyncIterable<Step>,
+  { id, type }: Candidate,
+  timeline: Timeline,
+): Promise<{ unreadable: number }> {
+  const all = await Array.fromAsync(steps)
+  const events = all.map(({ event, diff }) => ({
+    event: event.kind,
+    snapshot: event.snapshot,
+    takenAt: event.takenAt.toISOString(),
+    suspect: event.suspect,
+    title: (event.after ?? event.before)?.title,
+    patch: diff?.patch,
+    problem: event.problem,
+  }))
+  terminal.print(stringifyLossless({ id, type, snapshots: timeline.snapshots, events }))
+  return { unreadable: all.filter(({ event }) => event.kind === 'unreadable').length }
+}
+
+async function printSteps(
+  terminal: Terminal,
+  steps: AsyncIterable<Step>,
+  object: Candidate,
+  timeline: Timeline,
+  patch: boolean,
+): Promise<{ unreadable: number }> {
+  const { colors } = terminal
+  terminal.print(`${colors.bold(printable(object.id))}  ${printable(object.title ?? '')}`)
+  terminal.print()
+  let [versions, unreadable] = [0, 0]
+  let last: HistoryEvent | undefined
+  for await (const { event, diff } of steps) {
+    const suspect = event.suspect ? colors.yellow('  (suspect snapshot)') : ''
+    const when = `${formatTime(event.takenAt)}  ${event.snapshot}`
+    terminal.print(`${when}  ${paintKind(event, terminal)}${suspect}`)
+    const details = patch && diff ? formatDifferences(diff, { colors }) : []
+    const summary = patch && diff ? undefined : summarize({ event, diff })
+    if (summary !== undefined) details.push(summary)
+    for (const line of details) terminal.print(`    ${line}`)
+    if (event.kind === 'unreadable') unreadable += 1
+    else last = event
+    if (!['unreadable', 'disappeared'].includes(event.kind)) versions += 1
+  }
+  terminal.print()
+  terminal.print(conclude(terminal, object, { last, versions, timeline }))
+  return { unreadable }
+}
+
+function paintKind({ kind }: HistoryEvent, { colors }: Terminal): string {
+  const paints = {
+    appeared: colors.green,
+    returned: colors.green,
+    changed: colors.yellow,
+    renamed: colors.yellow,
+    disappeared: colors.red,
+    unreadable: colors.red,
+  }
+  return paints[kind](kind)
+}
+
+function summarize({ event, diff }: Step): string | undefined {
+  if (event.problem !== undefined) return event.problem
+  if (event.kind === 'appeared') return `as ${printable(JSON.stringify(event.after?.title ?? ''))}`
+  if (diff === undefined) return undefined
+  if (event.kind === 'returned' && diff.patch.length === 0) return 'as it was'
+  return summarizeDifferences(diff)
+}
+
+/** Whether it is still there, and what to do when it is not. */
+function conclude(
+  { now, colors }: Terminal,
+  { id }: Candidate,
+  facts: { last: HistoryEvent | undefined; versions: number; timeline: Timeline },
+): string {
+  const { last, versions, timeline } = facts
+  const counts = `${plural(versions, 'version')} in ${plural(timeline.snapshots, 'snapshot')}`
+  if (last?.kind !== 'disappeared') return counts
+  const type = splitId(id)?.type ?? ''
+  const holder = timeline.stretches(type).findLast((stretch) => stretch.last < last.snapshot)?.last
+  const gone = colors.red(`disappeared ${formatAge(last.takenAt, now())}`)
+  return `${counts}; ${gone}, last in ${holder ?? 'an earlier snapshot'}`
+}

@@ -1,0 +1,131 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { DashkeepError } from '../errors.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import { dataFileKey } from './archive.ts'
+import { canOpen, proveDataFile } from './data-file.ts'
+import type { Opener } from './encryption.ts'
+import type { RawHit, ScanLimits } from './export-scanner.ts'
+import type { Manifest, ManifestExport } from './manifest.ts'
+import { proveExport } from './prove-export.ts'
+import type { SavedObject } from './saved-object.ts'
+import type { ExportContent } from './scan-export.ts'
+
+/** What reading objects of the archive needs besides the store. */
+export interface ReadOptions {
+  readonly opener?: Opener | undefined
+  readonly limits?: ScanLimits | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** One object out of the archive. Its bytes are its own: they stay as they are. */
+export interface StoredHit {
+  /** `<type>:<object id>`; empty when the hit names no id. */
+  readonly id: string
+  readonly title: string | undefined
+  /** The hit as received, from `{` to `}`. */
+  readonly bytes: Uint8Array
+}
+
+/** The export of a type in a snapshot. Throws a `usage` error when the snapshot has none. */
+export function exportOf(manifest: Manifest, type: string): ManifestExport {
+  const found = manifest.exports.find((entry) => entry.type === type)
+  if (found !== undefined) return found
+  throw new DashkeepError(
+    `Cannot read ${type} of snapshot ${manifest.snapshot}: it holds no such type`,
+    { kind: 'usage', hint: `it holds ${manifest.exports.map((entry) => entry.type).join(', ')}` },
+  )
+}
+
+/**
+ * Reads an export of a snapshot to its end and hands each object to `onObject`; a hit's bytes are
+ * valid until it returns. What was handed over is proven only once this has returned: throws an
+ * `unverified` error when the file is not what the manifest describes, and a `usage` error when it
+ * is encrypted and there is no key.
+ */
+export async function scanObjects(
+  store: ObjectStore,
+  manifest: Manifest,
+  type: string,
+  options: ReadOptions & {
+    onObject?: (object: SavedObject, hit: RawHit) => void
+    afterChunk?: () => Promise<void>
+  } = {},
+): Promise<ExportContent> {
+  const entry = exportOf(manifest, type)
+  const key = dataFileKey(manifest, entry.file)
+  if (!canOpen(entry.file, options.opener)) throw locked(key)
+  const { content, defect } = await proveExport(store, key, entry, options)
+  options.signal?.throwIfAborted()
+  if (content !== undefined) return content
+  throw damaged(defect)
+}
+
+/**
+ * Hands the export of a type to `onContent`, byte for byte as it was received; reading waits for
+ * it. Proven only once this has returned; throws as `scanObjects` does.
+ */
+export async function copyExport(
+  store: ObjectStore,
+  manifest: Manifest,
+  type: string,
+  options: ReadOptions & { onContent: (chunk: Uint8Array) => Promise<void> },
+): Promise<void> {
+  const { file } = exportOf(manifest, type)
+  const key = dataFileKey(manifest, file)
+  if (!canOpen(file, options.opener)) throw locked(key)
+  const defect = await proveDataFile(store, key, file, options)
+  options.signal?.throwIfAborted()
+  if (defect !== undefined) throw damaged(`${key}: ${defect.detail}`)
+}
+
+function damaged(defect: string | undefined): DashkeepError {
+  return new DashkeepError(`Cannot read the archive: ${defect}`, {
+    kind: 'unverified',
+    hint: '`dashkeep verify` says what else is damaged; another snapshot may hold the same objects',
+  })
+}
+
+function locked(key: string): DashkeepError {
+  return new DashkeepError(`Cannot read ${key}: it is encrypted, and no key is configured`, {
+    kind: 'usage',
+    hint: 'name the identity or the passphrase under encryption in the configuration',
+  })
+}
+
+/**
+ * Yields the objects of an export in the order received, holding a few at a time. The file is
+ * proven only at the end of the iteration, which then throws as `scanObjects` does.
+ */
+export async function* readObjects(
+  store: ObjectStore,
+  manifest: Manifest,
+  type: string,
+  options: ReadOptions = {},
+): AsyncGenerator<StoredHit> {
+  const stop = new AbortController()
+  const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])])
+  const hits = new PassThrough({ objectMode: true })
+  const seen: StoredHit[] = []
+  const reading = scanObjects(store, manifest, type, {
+    ...options,
+    signal,
+    onObject: ({ id, title }, { bytes }) =>
+      void seen.push({ id, title, bytes: Uint8Array.from(bytes) }),
+    async afterChunk() {
+      for (const hit of seen.splice(0)) {
+        if (!hits.write(hit)) await once(hits, 'drain', { signal })
+      }
+    },
+  })
+  reading.then(
+    () => hits.end(),
+    (error: Error) => hits.destroy(error),
+  )
+  try {
+    yield* hits
+  } finally {
+    stop.abort()
+    await reading.catch(() => {})
+  }
+}

@@ -1,0 +1,371 @@
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { describe, expect, it } from 'vitest'
+import { sampleObjects } from '../../src/sandbox/sample-account.ts'
+import { jsonLines, spawnProcess } from './run-dashkeep.ts'
+import { accountsFrom, shopId, startTrial, type Trial } from './trial.ts'
+
+const day = (number: number) => new Date(Date.UTC(2026, 10, number, 3))
+const now = day(20)
+
+/** A dashboard in the form of the specification. */
+function dashboard(title: string, panels: readonly object[]): object {
+  const object = { title, hits: 0, panelsJSON: JSON.stringify(panels) }
+  return {
+    _index: '.kibana',
+    _type: '_doc',
+    _id: 'dashboard:orders',
+    _score: 1,
+    _source: { type: 'dashboard', dashboard: object },
+  }
+}
+
+const panel = (panelIndex: string, x: number, title: string) => ({
+  panelIndex,
+  title,
+  gridData: { x, y: 0, w: 24, h: 15, i: panelIndex },
+})
+
+const before = dashboard('Orders', [panel('1', 0, 'By hour'), panel('2', 24, 'By country')])
+const after = dashboard('Orders \u001b[31m(new)', [
+  panel('3', 0, 'Errors'),
+  panel('2', 0, 'By country'),
+])
+
+/** Four days of an account: a dashboard is there, changed with much else, gone, and back. */
+async function startWithHistory(env: Record<string, string> = {}): Promise<Trial> {
+  const trial = await startTrial()
+  const others = sampleObjects()
+  const states: [object[], object[]][] = [
+    [[before, ...others.dashboard], others.search],
+    [[after, ...others.dashboard], others.search.slice(1)],
+    [others.dashboard, others.search.slice(1)],
+    [[after, ...others.dashboard], others.search.slice(1)],
+  ]
+  for (const [at, [dashboards, searches]] of states.entries()) {
+    trial.sandbox.setObjects(shopId, 'dashboard', dashboards)
+    trial.sandbox.setObjects(shopId, 'search', searches)
+    const { exitCode, stdout } = await trial.runAt(day(at + 1), ['backup', '--accept-fall'], env)
+    expect(exitCode, stdout).toBe(0)
+  }
+  return trial
+}
+
+describe('diff', () => {
+  it('shows a change as people think of it', async () => {
+    await using trial = await startWithHistory()
+    const { exitCode, stdout } = await trial.runAt(now, ['diff', '2026-11-01', '2026-11-02'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('search  1 removed, ')
+    const lines = stdout.split('\n')
+    const from = lines.findIndex((line) => line.includes('~ dashboard:orders'))
+    expect(lines.slice(from, from + 5)).toEqual([
+      '  ~ dashboard:orders  Orders \ufffd[31m(new)',
+      '      ~ title: "Orders" → "Orders \\u001b[31m(new)"',
+      '      - panelsJSON › panel 1 (By hour)',
+      '      + panelsJSON › panel 3 (Errors)',
+      '      ↔ panelsJSON › panel 2 (By country) moved from column 24, row 0 to column 0, row 0',
+    ])
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
+  })
+
+  it('gives machines a JSON Patch of the opened object', async () => {
+    await using trial = await startWithHistory()
+    const run = await trial.runAt(now, ['diff', 'latest~3', 'latest~2', '--json'])
+    const [{ accountId, types }] = jsonLines(run.stdout) as [{ accountId: number; types: object[] }]
+    expect(accountId).toBe(shopId)
+    expect(types).toMatchObject([
+      { type: 'search', counts: { removed: 1, changed: 0 }, removed: [{ id: expect.any(String) }] },
+      { type: 'visualization', counts: { added: 0, removed: 0, changed: 0, touched: 0 } },
+      { type: 'dashboard', changed: [{ id: 'dashboard:orders' }] },
+    ])
+    const [{ patch }] = (types[2] as { changed: [{ patch: object[] }] }).changed
+    expect(patch).toEqual([
+      expect.objectContaining({ op: 'replace', path: '/_source/dashboard/title' }),
+      { op: 'remove', path: '/_source/dashboard/panelsJSON/0' },
+      { op: 'add', path: '/_source/dashboard/panelsJSON/0', value: panel('3', 0, 'Errors') },
+      { op: 'replace', path: '/_source/dashboard/panelsJSON/1/gridData/x', value: 0 },
+    ])
+  })
+
+  it('counts with --stat, and looks at one type or one object alone', async () => {
+    await using trial = await startWithHistory()
+    const stat = await trial.runAt(now, ['diff', 'latest~1', 'latest', '--stat'])
+    expect(stat.stdout).toMatch(/dashboard +1 +0 +0 +0 +\d/)
+    const only = await trial.runAt(now, ['diff', 'latest~1', 'latest', '-t', 'search', '--json'])
+    expect(jsonLines(only.stdout)).toMatchObject([{ types: [{ type: 'search', added: [] }] }])
+    const one = ['diff', 'latest~3', 'latest', '--object', 'orders', '--json']
+    expect(jsonLines((await trial.runAt(now, one)).stdout)).toMatchObject([
+      { types: [{ type: 'dashboard', removed: [], changed: [{ id: 'dashboard:orders' }] }] },
+    ])
+  })
+
+  it('compares with the service, which is left as it is', async () => {
+    await using trial = await startWithHistory()
+    trial.sandbox.setObjects(shopId, 'dashboard', [before])
+    const files = [...(await trial.files()).keys()]
+    const { exitCode, stdout } = await trial.runAt(now, ['diff', 'latest', '--json'])
+    expect(exitCode).toBe(0)
+    expect(jsonLines(stdout)).toMatchObject([
+      {
+        after: { service: trial.sandbox.url },
+        types: [
+          {},
+          {},
+          { type: 'dashboard', changed: [{ id: 'dashboard:orders', title: 'Orders' }] },
+        ],
+      },
+    ])
+    expect([...(await trial.files()).keys()]).toEqual(files)
+  })
+
+  it('says which objects were only touched', async () => {
+    await using trial = await startTrial()
+    await trial.runAt(day(1), ['backup'])
+    const [first, ...others] = sampleObjects().dashboard
+    const touched = { ...first, _source: { ...first?._source, updated_at: 1_800_000_000_000 } }
+    trial.sandbox.setObjects(shopId, 'dashboard', [touched, ...others])
+    const { stdout } = await trial.runAt(now, ['diff', 'latest', '--json'])
+    expect(jsonLines(stdout)).toMatchObject([
+      { types: [{}, {}, { counts: { changed: 0, touched: 1 }, touched: [{ id: first?._id }] }] },
+    ])
+  })
+
+  it('is not made with the service of an account that no configuration names', async () => {
+    await using trial = await startWithHistory()
+    const accounts = [1, 2].map((accountId) => ({
+      name: `n${accountId}`,
+      accountId,
+      baseUrl: trial.sandbox.url,
+      token: { env: 'DASHKEEP_API_TOKEN' },
+    }))
+    const file = await trial.write('two.yaml', { accounts })
+    const changes = { DASHKEEP_CONFIG: file, DASHKEEP_BASE_URL: undefined }
+    const { exitCode, stderr } = await trial.runAt(now, ['diff', 'latest'], changes)
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(`no configured account has the accountId ${shopId}`)
+  })
+
+  it('ends in exit code 5 when what it reads is damaged', async () => {
+    await using trial = await startWithHistory()
+    for (const [key, bytes] of await trial.files()) {
+      if (!key.endsWith('dashboard.json.zst')) continue
+      await writeFile(join(trial.archive, key), bytes.subarray(1))
+    }
+    const { exitCode, stderr } = await trial.runAt(now, ['diff', 'latest~1', 'latest'])
+    expect(exitCode).toBe(5)
+    expect(stderr).toContain('Cannot read the archive')
+  })
+})
+
+describe('history', () => {
+  it('tells the life of an object in order', async () => {
+    await using trial = await startWithHistory()
+    const { exitCode, stdout } = await trial.runAt(now, ['history', 'dashboard:orders'])
+    expect(exitCode).toBe(0)
+    expect(stdout.match(/ (appeared|changed|renamed|disappeared|returned)$/gm)).toEqual([
+      ' appeared',
+      ' renamed',
+      ' disappeared',
+      ' returned',
+    ])
+    expect(stdout).toContain('1 panel added; 1 panel removed; 1 panel moved')
+    expect(stdout).toContain('    as it was\n')
+    expect(stdout).toContain('3 versions in 4 snapshots')
+  })
+
+  it('shows differences with --patch, and gives them to machines', async () => {
+    await using trial = await startWithHistory()
+    const shown = await trial.runAt(now, ['history', 'orders', '--patch'])
+    expect(shown.stdout).toContain('    + panelsJSON › panel 3 (Errors)\n')
+    const { stdout } = await trial.runAt(now, ['history', 'orders', '--json'])
+    const [{ id, snapshots, events }] = jsonLines(stdout) as [Record<string, object[]>]
+    expect({ id, snapshots }).toEqual({ id: 'dashboard:orders', snapshots: 4 })
+    expect(events).toMatchObject([
+      { event: 'appeared', takenAt: day(1).toISOString(), title: 'Orders' },
+      { event: 'renamed', patch: [{ op: 'replace' }, {}, {}, {}] },
+      { event: 'disappeared' },
+      { event: 'returned', patch: [] },
+    ])
+  })
+
+  it('finds what is gone, and says where it was last', async () => {
+    await using trial = await startWithHistory()
+    trial.sandbox.setObjects(shopId, 'dashboard', [])
+    await trial.runAt(day(5), ['backup', '--accept-fall'])
+    const names = await trial.snapshots()
+    const { stdout } = await trial.runAt(now, ['history', '*(NEW)'])
+    expect(stdout).toContain(`disappeared 15 days ago, last in ${names[3]}`)
+  })
+})
+
+describe('find', () => {
+  it('looks into nested JSON of the newest snapshot, or of all', async () => {
+    await using trial = await startWithHistory()
+    const newest = await trial.runAt(now, ['find', 'by HOUR', '--json'])
+    expect(jsonLines(newest.stdout)).toEqual([{ objects: [] }])
+    const all = await trial.runAt(now, ['find', 'by HOUR', '--all'])
+    expect(all.stdout).toContain('dashboard:orders  Orders')
+    expect(all.stdout).toContain('    panelsJSON › 0 › title: By hour\n')
+    expect(all.stdout).toContain('1 object with by HOUR in all 4 snapshots')
+    const first = await trial.runAt(now, ['find', 'by HOUR', '--snapshot', '2026-11-01', '--json'])
+    expect(jsonLines(first.stdout)).toMatchObject([
+      { objects: [{ id: 'dashboard:orders', matches: [{ path: ['panelsJSON', 0, 'title'] }] }] },
+    ])
+  })
+})
+
+describe('what is damaged', () => {
+  it('is passed over by find and history, which say so', async () => {
+    await using trial = await startWithHistory()
+    const [, second] = await trial.snapshots()
+    const key = `${shopId}/${second}/dashboard.json.zst`
+    await writeFile(join(trial.archive, key), 'damaged')
+    const found = await trial.runAt(now, ['find', 'by country', '--all'])
+    expect(found.exitCode).toBe(5)
+    expect(found.stdout).toContain('2 objects with by country')
+    expect(found.stderr).toContain(key)
+    const told = await trial.runAt(now, ['history', 'dashboard:orders', '--json'])
+    expect(told.exitCode).toBe(3)
+    expect(jsonLines(told.stdout)).toMatchObject([
+      {
+        events: [
+          { event: 'appeared' },
+          { event: 'unreadable', problem: expect.stringContaining(key) },
+          { event: 'disappeared' },
+          { event: 'returned' },
+        ],
+      },
+    ])
+  })
+})
+
+describe('cat', () => {
+  it('prints an object and an export byte for byte', async () => {
+    await using trial = await startWithHistory()
+    const object = await trial.runAt(now, ['cat', 'orders'])
+    const document = Buffer.from(trial.sandbox.objects(shopId, 'dashboard')).toString()
+    expect(object.stdout.endsWith('}\n')).toBe(true)
+    expect(document).toContain(object.stdout.trimEnd())
+    const whole = await trial.runAt(now, ['cat', 'dashboard'])
+    expect(whole.stdout).toBe(
+      (await trial.content('dashboard', (await trial.snapshots())[3])).toString(),
+    )
+  })
+
+  it('opens nested JSON when asked to', async () => {
+    await using trial = await startWithHistory()
+    const object = await trial.runAt(now, ['cat', 'orders', '--open', '--snapshot', 'latest~3'])
+    expect(JSON.parse(object.stdout)).toMatchObject({
+      _source: { dashboard: { title: 'Orders', panelsJSON: [{ title: 'By hour' }, {}] } },
+    })
+    const whole = await trial.runAt(now, ['cat', 'dashboard', '--open'])
+    const { kibanaVersion, hits } = JSON.parse(whole.stdout)
+    expect(kibanaVersion).toBe('7.10.2')
+    expect(hits.length).toBe(1 + sampleObjects().dashboard.length)
+    expect(hits[0]._source.dashboard.panelsJSON).toEqual(expect.any(Array))
+  })
+
+  it('ends quietly when its reader has seen enough', async () => {
+    await using trial = await startTrial({
+      accounts: [
+        { ...accountsFrom([7])[0], objects: { generated: { seed: 1, count: 400 } } } as never,
+      ],
+    })
+    const env = { ...trial.env, DASHKEEP_API_TOKEN: 'token-7', PATH: process.env.PATH ?? '' }
+    expect((await trial.run(['backup'], { DASHKEEP_API_TOKEN: 'token-7' })).exitCode).toBe(0)
+    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+    const line = `'${process.execPath}' '${main}' cat visualization | head -c 20; true`
+    const { finished } = spawnProcess('/bin/sh', ['-c', line], { env })
+    const { stdout, stderr, exitCode } = await finished
+    expect({ stdout: stdout.length, stderr, exitCode }).toEqual({
+      stdout: 20,
+      stderr: '',
+      exitCode: 0,
+    })
+  })
+})
+
+describe('an encrypted archive', () => {
+  it('is looked into with its key, and refused without', async () => {
+    const identity = await generateX25519Identity()
+    const DASHKEEP_RECIPIENTS = await identityToRecipient(identity)
+    await using trial = await startWithHistory({ DASHKEEP_RECIPIENTS })
+    const lines = [
+      ['diff', 'latest~3', 'latest'],
+      ['history', 'orders'],
+      ['find', 'orders'],
+      ['cat', 'orders'],
+      ['cat', 'dashboard', '--open'],
+    ]
+    for (const line of lines) {
+      const open = await trial.runAt(now, line, { DASHKEEP_IDENTITY: identity })
+      expect({ line, exitCode: open.exitCode, stderr: open.stderr }).toMatchObject({ exitCode: 0 })
+      expect(open.stdout).toContain('dashboard:orders')
+      const closed = await trial.runAt(now, line)
+      expect(closed.exitCode).toBe(2)
+      expect(closed.stderr).toMatch(
+        /error: Cannot read .*: it is encrypted, and no key is configured/,
+      )
+    }
+  })
+})
+
+describe('what cannot be found is an error that helps', () => {
+  const cases: [string[], RegExp, RegExp][] = [
+    [
+      ['diff', '2020-01-01', 'latest'],
+      /the first was taken later/,
+      /the first is 20261101T030000Z/,
+    ],
+    [
+      ['diff', '20261102T030000Z-ffffff', 'latest'],
+      /does not hold it/,
+      /there is 20261102T030000Z/,
+    ],
+    [['show', '202611'], /4 names begin like that/, /20261104T030000Z/],
+    [['diff', 'latest', ''], /does not hold it/, /there is/],
+    [['diff', 'latest~9', 'latest'], /4 in all/, /latest~3/],
+    [['history', 'Ordres'], /no id and no title is like that/, /dashboard:orders/],
+    [['history', 'order'], /Cannot tell which object order means/, /dashboard:orders/],
+    [['cat', 'dashboard:nope'], /no id and no title/, /most alike|dashkeep find/],
+    [['diff', 'latest~1', 'latest', '--type', 'url'], /neither side holds that type/, /search/],
+    [['find', 'x', '--type', 'url'], /holds no such type/, /search, visualization, dashboard/],
+    [['find', 'x', '--account', '9'], /account 9/, /dashkeep list/],
+  ]
+
+  it('whatever is asked', async () => {
+    await using trial = await startWithHistory()
+    for (const [line, message, hint] of cases) {
+      const { exitCode, stdout, stderr } = await trial.runAt(now, line)
+      expect({ line, exitCode, stdout }).toEqual({ line, exitCode: 2, stdout: '' })
+      expect(stderr).toMatch(message)
+      expect(stderr.slice(stderr.indexOf('hint:'))).toMatch(hint)
+    }
+  })
+
+  it('also when accounts have to be told apart', async () => {
+    await using trial = await startTrial({ accounts: accountsFrom([1, 2]) })
+    for (const id of [1, 2]) await trial.run(['backup'], { DASHKEEP_API_TOKEN: `token-${id}` })
+    const { exitCode, stderr } = await trial.run(['history', 'x'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('choose one with --account: 1, 2')
+  })
+})
+
+it('nothing of all that changes the archive', async () => {
+  await using trial = await startWithHistory()
+  const digest = async () => {
+    const hash = createHash('sha256')
+    for (const [key, bytes] of [...(await trial.files())].sort()) hash.update(key).update(bytes)
+    return hash.digest('hex')
+  }
+  const kept = await digest()
+  const lines = ['diff latest~3', 'diff latest~3 latest', 'history orders -p', 'find o --all']
+  for (const line of [...lines, 'cat orders --open']) await trial.runAt(now, line.split(' '))
+  expect(await digest()).toBe(kept)
+})
