@@ -14,7 +14,7 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3'
-import type { RealS3Server } from '../s3-server/ceph.ts'
+import { findRealS3Server } from '../s3-server/ceph.ts'
 import { readTree } from './trial.ts'
 
 /** Where a test keeps an archive, and a way to look into it that is not dashkeep's. */
@@ -38,11 +38,12 @@ export async function makeFolderPlace(): Promise<ArchivePlace & { readonly folde
   }
 }
 
-/** A part of a bucket of one's own on a real server. */
-export async function makeBucketPlace({
-  endpoint,
-  credentials,
-}: RealS3Server): Promise<ArchivePlace> {
+/** Part of a bucket of one's own on a real S3 server. Throws when there is none to be had. */
+export async function makeBucketPlace(): Promise<ArchivePlace> {
+  const start = findRealS3Server()
+  if (start === undefined) throw new Error('there is no real S3 server')
+  const server = await start()
+  const { endpoint, credentials } = server
   const client = new S3Client({ endpoint, credentials, region: 'us-east-1', forcePathStyle: true })
   const Bucket = `dashkeep-${randomUUID()}`
   await client.send(new CreateBucketCommand({ Bucket }))
@@ -73,6 +74,7 @@ export async function makeBucketPlace({
       }
       await client.send(new DeleteBucketCommand({ Bucket }))
       client.destroy()
+      await server[Symbol.asyncDispose]()
     },
   }
 }

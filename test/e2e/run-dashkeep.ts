@@ -45,10 +45,13 @@ function createCapture() {
 
 /** A process of its own. Disposing kills it if it still runs. */
 export interface Spawned extends AsyncDisposable {
+  readonly pid: number
   readonly finished: Promise<Finished & { signal: NodeJS.Signals | null }>
   kill(signal: NodeJS.Signals): void
   /** What it has written to standard output so far. */
   stdout(): string
+  /** The same of standard error. */
+  stderr(): string
 }
 
 /** Starts `src/main.ts` with pipes for its output; `node` are options for Node itself. */
@@ -71,16 +74,19 @@ export function spawnProcess(
   child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
   child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
   const stdout = () => Buffer.concat(out).toString()
+  const stderr = () => Buffer.concat(err).toString()
   const finished = once(child, 'close').then(([code, signal]) => ({
     exitCode: (code as number | null) ?? -1,
     signal: signal as NodeJS.Signals | null,
     stdout: stdout(),
-    stderr: Buffer.concat(err).toString(),
+    stderr: stderr(),
   }))
   return {
+    pid: child.pid ?? 0,
     finished,
     kill: (signal) => void child.kill(signal),
     stdout,
+    stderr,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
       await finished

@@ -1,0 +1,39 @@
+import { writeSync } from 'node:fs'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../e2e/run-dashkeep.ts'
+import { buildImage, docker } from './image.ts'
+import { containersWanted, leftOut } from './places.ts'
+
+if (!containersWanted) writeSync(2, leftOut("the image's own word on its health"))
+
+const timeout = 300_000
+const nowhere = {
+  DASHKEEP_BASE_URL: 'http://127.0.0.1:9',
+  DASHKEEP_API_TOKEN: 'token',
+  DASHKEEP_STORE: 'file:///tmp/archive',
+  DASHKEEP_SCHEDULE: '0 0 1 1 *',
+}
+
+describe.skipIf(!containersWanted)('the health of the image', { timeout }, () => {
+  beforeAll(() => buildImage(), timeout)
+
+  it.each([
+    ['a worker that answers', 'worker', nowhere, 'healthy'],
+    ['a worker that does not', 'worker', { ...nowhere, DASHKEEP_LISTEN: 'false' }, 'unhealthy'],
+    ['any other verb', 'sandbox', {}, 'healthy'],
+  ])('of %s', async (_name, verb, env, expected) => {
+    const variables = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`])
+    const often = ['--health-interval=1s', '--health-start-period=1s']
+    const run = ['run', '--detach', ...often, ...variables, 'dashkeep-test', verb]
+    const id = (await docker(...run)).trim()
+    const health = async () =>
+      (await docker('inspect', '--format', '{{.State.Health.Status}}', id)).trim()
+    try {
+      await until('its health is known', async () => (await health()) !== 'starting')
+      await until(`it is ${expected}`, async () => (await health()) === expected)
+      expect(await health()).toBe(expected)
+    } finally {
+      await docker('rm', '--force', id)
+    }
+  })
+})

@@ -1,0 +1,50 @@
+import { writeSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { sentContent, storedContent } from '../e2e/archive-place.ts'
+import { accountsOf, jsonLines } from '../e2e/run-dashkeep.ts'
+import { buildImage, docker, outputOf } from './image.ts'
+import { containersWanted, leftOut, places } from './places.ts'
+
+if (!containersWanted) writeSync(2, leftOut('an export of 1 GiB in a container of 256 MiB'))
+
+const GIB = 1024 ** 3
+const memory = ['--memory=256m', '--memory-swap=256m']
+const accountId = 1001
+const token = 'token-of-the-large-account'
+
+describe.skipIf(!containersWanted)('an export of 1 GiB in a container of 256 MiB', () => {
+  let sandbox: Sandbox
+  beforeAll(async () => {
+    const generated = { seed: 1, bytes: { search: GIB, visualization: 10_000, dashboard: 10_000 } }
+    const account = { accountId, accountName: 'Large', apiTokens: [token], objects: { generated } }
+    sandbox = await startSandbox({ accounts: [account] })
+    await buildImage()
+  }, 600_000)
+  afterAll(() => sandbox.close())
+
+  it.each(places)(
+    'is stored whole in %s, and verified',
+    async (_name, makePlace) => {
+      await using place = await makePlace()
+      const env = { ...place.env, DASHKEEP_BASE_URL: sandbox.url, DASHKEEP_API_TOKEN: token }
+      const dashkeep = (...args: string[]) =>
+        outputOf([...args, '--json'], { env, folder: place.folder, options: memory })
+      const [account] = accountsOf(await dashkeep('backup'))
+      const verified = jsonLines(await dashkeep('verify'))
+      expect(verified).toMatchObject([{ snapshots: 1, defects: 0 }])
+      await place.takeOver()
+      const sent = await sentContent(sandbox, { token, type: 'search' })
+      expect(sent.bytes).toBeGreaterThan(GIB)
+      const key = `${accountId}/${account?.snapshot}/search.json.zst`
+      expect(await storedContent(place, key)).toEqual(sent)
+    },
+    600_000,
+  )
+
+  it('would be killed if it held a third of it, since the limit is real', async () => {
+    const greedy = 'Buffer.alloc(340 * 1024 ** 2, 1); console.log("held it")'
+    const node = ['--rm', ...memory, '--entrypoint=node', 'dashkeep-test', '--eval', greedy]
+    await expect(docker('run', ...node)).rejects.toMatchObject({ code: 137, stdout: '' })
+  })
+})
