@@ -18,5 +18,9 @@ COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist
 # No name needed: Kubernetes' runAsNonRoot looks at the number.
 USER 10001:10001
+# Of the worker, on its usual port; whatever else runs is well as long as it runs.
+HEALTHCHECK --interval=60s --timeout=10s --start-period=20s CMD ["node", "--eval", \
+  "if (!fs.readFileSync('/proc/1/cmdline', 'utf8').includes('\\0worker\\0')) process.exit(0); \
+  fetch('http://127.0.0.1:9090/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # One process and no shell, so signals reach it.
 ENTRYPOINT ["node", "--max-old-space-size=128", "/app/dist/main.js"]

@@ -54,7 +54,7 @@ export async function openEncryption(
 export async function connectAccount(
   account: AccountConfig,
   config: Config,
-  { env, log }: { env: Environment; log: Logger },
+  { env, log, onRetry }: { env: Environment; log: Logger; onRetry?: () => void },
 ): Promise<ServiceClient> {
   const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, maxExportBytes } = config.limits
   const { attempts, retryBaseMs } = config.limits
@@ -73,11 +73,11 @@ export async function connectAccount(
       retryBaseMs,
       maxExportBytes,
     },
-    onRetry: ({ action, attempt, delayMs, error }) =>
-      log.warn(
-        { account: account.name, action, attempt, delayMs, reason: error.message },
-        'retrying',
-      ),
+    onRetry: ({ action, attempt, delayMs, error }) => {
+      onRetry?.()
+      const reason = error.message
+      log.warn({ account: account.name, action, attempt, delayMs, reason }, 'retrying')
+    },
   })
 }
 
@@ -121,9 +121,17 @@ export async function exportLive(
 }
 
 /** How the backup of one configured account ended. */
-export type AccountBackup =
-  | { readonly account: AccountConfig; readonly taken: TakenSnapshot; readonly error?: undefined }
-  | { readonly account: AccountConfig; readonly taken?: undefined; readonly error: Error }
+export type AccountBackup = {
+  readonly account: AccountConfig
+  /** As the service says, or as configured when it was not asked. */
+  readonly accountId: number | undefined
+  readonly durationMs: number
+  /** Requests that were repeated and exports that were begun again. */
+  readonly retries: number
+} & (
+  | { readonly taken: TakenSnapshot; readonly error?: undefined }
+  | { readonly taken?: undefined; readonly error: Error }
+)
 
 export interface BackupOptions {
   readonly env: Environment
@@ -137,26 +145,48 @@ export interface BackupOptions {
   readonly onDone?: (backup: AccountBackup) => void
 }
 
+/** Changed objects whose names are remembered until a run over many accounts has ended. */
+const MAX_REMEMBERED = 10_000
+
 /**
  * Backs up every configured account, a few at once; one that fails does not hurt the others.
  * Returns how each ended, in the order of the configuration. Throws only when interrupted.
+ * `onDone` is given every change by name, what is returned forgets names beyond 10,000 in all: so
+ * memory grows by the accounts under way and not by all there are.
  */
 export async function backupAccounts(
   config: Config,
   store: ObjectStore,
   options: BackupOptions,
 ): Promise<AccountBackup[]> {
+  let room = MAX_REMEMBERED
   const backups = await pMap(
     config.accounts,
     async (account) => {
       const backup = await backupAccount(account, config, store, options)
       options.onDone?.(backup)
+      const names = countNames(backup)
+      if (names > room) return withoutNames(backup)
+      room -= names
       return backup
     },
     { concurrency: config.limits.accounts },
   )
   options.signal?.throwIfAborted()
   return backups
+}
+
+function countNames({ taken }: AccountBackup): number {
+  const lists = taken?.changes?.flatMap(({ added, removed, changed }) => [added, removed, changed])
+  return lists?.reduce((sum, list) => sum + list.length, 0) ?? 0
+}
+
+/** The same with the counts alone. */
+function withoutNames(backup: AccountBackup): AccountBackup {
+  if (backup.taken === undefined) return backup
+  const none = { added: [], removed: [], changed: [] }
+  const changes = backup.taken.changes?.map((change) => ({ ...change, ...none }))
+  return { ...backup, taken: { ...backup.taken, changes } }
 }
 
 /** Backs up one account; a failure is a value. */
@@ -167,9 +197,16 @@ export async function backupAccount(
   options: BackupOptions,
 ): Promise<AccountBackup> {
   const log = options.log.child({ account: account.name })
+  const begun = performance.now()
+  let { accountId } = account
+  let retries = 0
+  const effort = () => ({ account, accountId, durationMs: performance.now() - begun, retries })
+  const onRetry = () => {
+    retries += 1
+  }
   try {
     options.signal?.throwIfAborted()
-    await using source = await connectAccount(account, config, options)
+    await using source = await connectAccount(account, config, { ...options, onRetry })
     const taken = await takeSnapshot(source, store, {
       takenAt: options.now(),
       now: options.now,
@@ -187,14 +224,16 @@ export async function backupAccount(
       signal: options.signal,
       onProgress: (progress) => {
         logProgress(log, progress)
+        if (progress.step === 'account') accountId = progress.account.accountId
+        if (progress.step === 'broken-off') onRetry()
         options.onProgress?.(account, progress)
       },
     })
     logTaken(log, taken)
-    return { account, taken }
+    return { ...effort(), taken }
   } catch (error) {
     logFailure(log, error as Error)
-    return { account, error: error as Error }
+    return { ...effort(), error: error as Error }
   }
 }
 
@@ -221,7 +260,8 @@ function logTaken(log: Logger, { manifest, warnings }: TakenSnapshot): void {
 }
 
 function logFailure(log: Logger, error: Error): void {
-  const hint = error instanceof DashkeepError ? error.hint : undefined
-  log.error({ reason: error.message, hint }, 'backup failed')
+  const { kind, hint } = error as Partial<DashkeepError>
+  if (kind === 'interrupted') log.warn({ reason: error.message }, 'backup interrupted')
+  else log.error({ reason: error.message, hint }, 'backup failed')
   if (!(error instanceof DashkeepError)) log.debug({ stack: error.stack }, 'unexpected error')
 }

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { validate as isCron } from 'node-cron'
+import { validateDetailed as readCron } from 'node-cron'
 import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 import { durationPattern, parseDuration } from './duration.ts'
 import { DashkeepError } from './errors.ts'
+import { parseShard, type Shard } from './shard.ts'
 
 /** Where a secret comes from. The secret itself never stands in a configuration. */
 export type SecretSource = { readonly env: string } | { readonly file: string }
@@ -24,6 +25,8 @@ export interface AccountConfig {
 /** Everything dashkeep is told, with defaults filled in and no secret in it. */
 export interface Config {
   readonly accounts: readonly AccountConfig[]
+  /** Which part of the accounts this process backs up; all of them when undefined. */
+  readonly shard: Shard | undefined
   readonly store: StoreConfig | undefined
   /** Where imports go, behind the path prefix; not in the specification. */
   readonly importPath: string
@@ -32,7 +35,10 @@ export interface Config {
   readonly guard: { readonly maxFall: number }
   readonly encryption: EncryptionConfig | undefined
   readonly retention: Retention | undefined
-  readonly schedule: { readonly cron: string; readonly timeZone: string } | undefined
+  readonly schedule: ScheduleConfig | undefined
+  readonly worker: WorkerConfig
+  readonly metrics: MetricsConfig
+  readonly notifications: readonly NotificationConfig[]
   readonly limits: Limits
   readonly logLevel: LogLevel | undefined
 }
@@ -77,6 +83,53 @@ export interface Retention {
   readonly withinMs?: number | undefined
 }
 
+/** When the worker backs up, and how long that may take. */
+export interface ScheduleConfig {
+  /** Minute, hour, day of month, month, day of week, on the clocks of the time zone. */
+  readonly cron: string
+  readonly timeZone: string
+  /** A run begins up to so much later, by chance, so that a fleet does not strike at once. */
+  readonly jitterMs: number
+  /** A run that takes longer is ended and has failed. */
+  readonly deadlineMs: number
+  /** Whether accounts are pruned by the retention after a run that was good for them. */
+  readonly pruneAfter: boolean
+}
+
+/** How the worker shows itself and stops. */
+export interface WorkerConfig {
+  /** Where metrics and health are served, as `host:port`; nowhere when undefined. */
+  readonly listen: string | undefined
+  /** How long a run has to end after SIGTERM. */
+  readonly graceMs: number
+}
+
+/** Where metrics go after a run. */
+export interface MetricsConfig {
+  /** A file for the textfile collector of node_exporter. */
+  readonly textfile: string | undefined
+  /** Address of a Pushgateway. */
+  readonly pushgateway: string | undefined
+}
+
+/** What a run can bring that somebody wants to hear of, what is worst first. */
+export const runEvents = ['failure', 'suspect', 'recovery', 'success', 'change'] as const
+export type RunEvent = (typeof runEvents)[number]
+
+/** Somebody to tell how runs go. The address is a secret: whoever has it can write there. */
+export type NotificationConfig =
+  | {
+      readonly kind: 'webhook' | 'slack'
+      readonly url: SecretSource
+      readonly on: readonly RunEvent[]
+    }
+  | {
+      readonly kind: 'ping'
+      readonly url: SecretSource
+      /** Whether a run that was not good pings `/<exit status>` instead of `/fail`. */
+      readonly exitStatus: boolean
+    }
+
 /** Bounds of a run; times in milliseconds, sizes in bytes. */
 export interface Limits {
   /** Accounts backed up at once. */
@@ -112,6 +165,8 @@ const type = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'expected a type such as
 const storeUrl = z
   .string()
   .regex(/^(s3:\/\/[^/@]+(\/|$)|file:\/\/\/.)/, 'expected s3://bucket/prefix or file:///folder')
+const listenForm = 'expected host:port such as 0.0.0.0:9090, or false'
+const listenPattern = /^(?:[\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}$/
 const positive = z.int().positive()
 const duration = z.string().regex(durationPattern, 'expected a duration such as 30d or 26h')
 const secretSource = z.union(
@@ -242,15 +297,65 @@ const fileSchema = z
       .strictObject({
         cron: z
           .string()
-          .refine(isCron, 'expected a cron expression such as 15 3 * * *')
+          .refine(isMinuteCron, 'expected a cron expression such as 15 3 * * *')
           .describe('When to back up'),
         timeZone: z
           .string()
           .refine(isTimeZone, 'expected a time zone such as Europe/Berlin')
           .optional()
           .describe('Zone of the cron expression; UTC by default'),
+        jitter: duration.optional().describe('A run begins up to so much later, by chance'),
+        deadline: duration.optional().describe('A run that takes longer has failed; 6h by default'),
+        pruneAfter: z
+          .boolean()
+          .optional()
+          .describe('Prune by retention after a run that was good, account by account'),
       })
       .optional(),
+    worker: z
+      .strictObject({
+        listen: z
+          .union([z.literal(false), z.string().regex(listenPattern, listenForm)], {
+            error: listenForm,
+          })
+          .optional()
+          .describe('Where metrics and health are served; 0.0.0.0:9090 by default'),
+        grace: duration
+          .optional()
+          .describe('How long a run has to end after SIGTERM; 25s by default'),
+      })
+      .optional(),
+    metrics: z
+      .strictObject({
+        textfile: z
+          .string()
+          .regex(/\.prom$/, 'expected a path that ends in .prom, as node_exporter reads it')
+          .optional()
+          .describe('File for the textfile collector of node_exporter'),
+        pushgateway: url.optional().describe('Address of a Pushgateway'),
+      })
+      .optional(),
+    notifications: z
+      .array(
+        z.discriminatedUnion('kind', [
+          z.strictObject({
+            kind: z.enum(['webhook', 'slack']),
+            url: secretSource.describe('Where the address comes from'),
+            on: z
+              .array(z.enum(runEvents))
+              .min(1)
+              .optional()
+              .describe('What is told; failure, suspect and recovery by default'),
+          }),
+          z.strictObject({
+            kind: z.literal('ping'),
+            url: secretSource.describe('Where the address comes from'),
+            exitStatus: z.boolean().optional().describe('Ping /<exit status> instead of /fail'),
+          }),
+        ]),
+      )
+      .optional()
+      .describe('Whom to tell how runs go'),
     limits: z
       .strictObject({
         accounts: positive.describe('Accounts backed up at once'),
@@ -266,6 +371,10 @@ const fileSchema = z
       .partial()
       .optional(),
     logLevel: z.enum(logLevels).optional(),
+  })
+  .refine(({ schedule, retention }) => !schedule?.pruneAfter || retention !== undefined, {
+    path: ['schedule', 'pruneAfter'],
+    error: 'needs retention, which says what to keep',
   })
   .describe('Configuration of dashkeep')
 
@@ -294,6 +403,8 @@ export interface ConfigFlags {
   readonly config?: string | undefined
   readonly store?: string | undefined
   readonly logLevel?: string | undefined
+  /** Such as `0/8`, the first of eight. */
+  readonly shard?: string | undefined
 }
 
 /** What a verb cannot do without. */
@@ -319,9 +430,10 @@ export async function loadConfig(
     problems.push(...checked.error.issues.flatMap((issue) => describeIssue(issue, sourceOf)))
   }
   const accounts = checked.data ? resolveAccounts(checked.data, problems) : []
+  const shard = readShard(variables, env, flags, problems)
   if (checked.data) problems.push(...missing(checked.data, needs, env))
   if (problems.length > 0 || !checked.data) throw unusable(path, problems)
-  return complete(checked.data, accounts)
+  return complete(checked.data, { accounts, shard })
 }
 
 /** The JSON schema of the configuration file. */
@@ -333,7 +445,7 @@ export function configSchema(): object {
 export async function readSecret(
   source: SecretSource,
   env: Environment,
-  what: 'token' | 'passphrase' | 'identity',
+  what: 'token' | 'passphrase' | 'identity' | 'address',
 ): Promise<string> {
   const unreadable = (state: string, cause?: unknown) =>
     new DashkeepError(`Cannot read the ${what}: ${state}`, {
@@ -367,6 +479,14 @@ const variableNames = [
   'TYPES',
   'LOG_LEVEL',
   'CONFIG',
+  'SHARD',
+  'SHARDS',
+  'LISTEN',
+  'METRICS_TEXTFILE',
+  'PUSHGATEWAY',
+  'PING_URL',
+  'WEBHOOK_URL',
+  'SLACK_URL',
 ] as const
 
 type Variables = Partial<Record<(typeof variableNames)[number], string>>
@@ -409,6 +529,11 @@ async function readConfigFile(path: string, problems: string[]): Promise<object>
 function fromEnvironment(variables: Variables, env: Environment, problems: string[]): object {
   const { BASE_URL, PATH_PREFIX, IMPORT_PATH, ACCOUNT_ID, STORE, SCHEDULE, TIME_ZONE, TYPES } =
     variables
+  const { LISTEN, METRICS_TEXTFILE, PUSHGATEWAY } = variables
+  const notifications = (['ping', 'webhook', 'slack'] as const).flatMap((kind) => {
+    const address = secretVariable(notificationVariables[kind], variables, env)
+    return address ? [{ kind, url: address }] : []
+  })
   const isAccountId = /^-?\d{1,15}$/.test(ACCOUNT_ID?.trim() ?? '')
   const accountId = isAccountId ? Number(ACCOUNT_ID) : undefined
   if (ACCOUNT_ID !== undefined && !isAccountId) {
@@ -429,14 +554,23 @@ function fromEnvironment(variables: Variables, env: Environment, problems: strin
       identity: secretVariable('IDENTITY', variables, env),
     },
     schedule: { cron: SCHEDULE, timeZone: TIME_ZONE },
+    worker: { listen: LISTEN === 'false' ? false : LISTEN },
+    metrics: { textfile: METRICS_TEXTFILE, pushgateway: PUSHGATEWAY },
+    ...(notifications.length > 0 && { notifications }),
     types: TYPES?.split(',').map((word) => word.trim()),
     logLevel: variables.LOG_LEVEL,
   }
 }
 
+const notificationVariables = {
+  ping: 'PING_URL',
+  webhook: 'WEBHOOK_URL',
+  slack: 'SLACK_URL',
+} as const
+
 /** Where a secret given by a variable, or by its file, is to be read from. */
 function secretVariable(
-  short: 'API_TOKEN' | 'IDENTITY',
+  short: keyof Variables,
   variables: Variables,
   env: Environment,
 ): SecretSource | undefined {
@@ -449,12 +583,15 @@ function fromFlags(flags: ConfigFlags): object {
   return { store: { url: flags.store }, logLevel: flags.logLevel }
 }
 
-/** Puts later layers over earlier ones, section by section; a file's accounts stay its own. */
+/** What a file names is not mixed with what the environment names. */
+const wholeLists: readonly string[] = ['accounts', 'notifications']
+
+/** Puts later layers over earlier ones, section by section; a file's lists stay its own. */
 function layer(file: object, ...over: object[]): object {
   const result: Record<string, unknown> = { ...file }
   for (const one of over) {
     for (const [key, value] of Object.entries(one)) {
-      if (value === undefined || (key === 'accounts' && result.accounts !== undefined)) continue
+      if (value === undefined || (wholeLists.includes(key) && result[key] !== undefined)) continue
       if (typeof value !== 'object' || Array.isArray(value)) result[key] = value
       else result[key] = mergeSection(result[key], value)
       if (result[key] === undefined) delete result[key]
@@ -491,6 +628,33 @@ function resolveAccounts(file: FileConfig, problems: string[]): AccountConfig[] 
   })
 }
 
+/**
+ * Which part of the accounts is this process's: said outright, or by the number of shards where an
+ * Indexed Job of Kubernetes says which of them this is.
+ */
+function readShard(
+  { SHARD, SHARDS }: Variables,
+  env: Environment,
+  flags: ConfigFlags,
+  problems: string[],
+): Shard | undefined {
+  const given = flags.shard ?? SHARD
+  if (given !== undefined) {
+    const shard = parseShard(given)
+    const source = flags.shard === undefined ? 'DASHKEEP_SHARD' : '--shard'
+    if (!shard) problems.push(`${source}: expected one of several, from 0, such as 0/8 or 7/8`)
+    return shard
+  }
+  if (SHARDS === undefined) return undefined
+  const index = env.JOB_COMPLETION_INDEX
+  if (!index) problems.push('DASHKEEP_SHARDS: set, but JOB_COMPLETION_INDEX is not')
+  const shard = index ? parseShard(`${index}/${SHARDS}`) : undefined
+  if (index && !shard) {
+    problems.push(`DASHKEEP_SHARDS: ${SHARDS} shards have none with the index ${index}`)
+  }
+  return shard
+}
+
 /** What a verb needs and nobody gave. A `_FILE` that cannot be read is another problem. */
 function missing(file: FileConfig, needs: readonly ConfigNeed[], env: Environment): string[] {
   const problems: string[] = []
@@ -506,9 +670,9 @@ function missing(file: FileConfig, needs: readonly ConfigNeed[], env: Environmen
   return problems
 }
 
-function complete(file: FileConfig, accounts: AccountConfig[]): Config {
+function complete(file: FileConfig, outside: Pick<Config, 'accounts' | 'shard'>): Config {
   return {
-    accounts,
+    ...outside,
     store: completeStore(file.store),
     importPath: file.service?.importPath || '/kibana/import',
     types: file.types ?? defaultTypes,
@@ -516,10 +680,13 @@ function complete(file: FileConfig, accounts: AccountConfig[]): Config {
     encryption: file.encryption,
     guard: { maxFall: file.guard?.maxFall ?? 0.5 },
     retention: file.retention && completeRetention(file.retention),
-    schedule: file.schedule && {
-      cron: file.schedule.cron,
-      timeZone: file.schedule.timeZone ?? 'UTC',
+    schedule: file.schedule && completeSchedule(file.schedule),
+    worker: {
+      listen: file.worker?.listen === false ? undefined : (file.worker?.listen ?? '0.0.0.0:9090'),
+      graceMs: parseDuration(file.worker?.grace ?? '25s'),
     },
+    metrics: { textfile: file.metrics?.textfile, pushgateway: file.metrics?.pushgateway },
+    notifications: (file.notifications ?? []).map(completeNotification),
     limits: { ...defaultLimits, ...withoutUndefined(file.limits ?? {}) },
     logLevel: file.logLevel,
   }
@@ -530,6 +697,21 @@ function completeStore(store: FileConfig['store']): StoreConfig | undefined {
   const { url, lock, ...others } = store
   if (lock === undefined) return { ...others, url }
   return { ...others, url, lock: { mode: lock.mode, durationMs: parseDuration(lock.duration) } }
+}
+
+function completeSchedule(schedule: NonNullable<FileConfig['schedule']>): ScheduleConfig {
+  const { cron, timeZone = 'UTC', jitter = '0s', deadline = '6h', pruneAfter = false } = schedule
+  const [jitterMs, deadlineMs] = [parseDuration(jitter), parseDuration(deadline)]
+  return { cron, timeZone, jitterMs, deadlineMs, pruneAfter }
+}
+
+function completeNotification(
+  notification: NonNullable<FileConfig['notifications']>[number],
+): NotificationConfig {
+  if (notification.kind === 'ping') {
+    return { ...notification, exitStatus: notification.exitStatus ?? false }
+  }
+  return { ...notification, on: notification.on ?? ['failure', 'suspect', 'recovery'] }
 }
 
 function completeRetention({ within, ...rules }: NonNullable<FileConfig['retention']>): Retention {
@@ -553,6 +735,9 @@ const standIns: readonly {
   { place: 'store.endpoint', variables: ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'] },
   { place: 'schedule.cron', variables: ['DASHKEEP_SCHEDULE'] },
   { place: 'schedule.timeZone', variables: ['DASHKEEP_TIME_ZONE'] },
+  { place: 'worker.listen', variables: ['DASHKEEP_LISTEN'] },
+  { place: 'metrics.textfile', variables: ['DASHKEEP_METRICS_TEXTFILE'] },
+  { place: 'metrics.pushgateway', variables: ['DASHKEEP_PUSHGATEWAY'] },
   { place: 'types', variables: ['DASHKEEP_TYPES'] },
   { place: 'logLevel', flag: ['logLevel', '--log-level'], variables: ['DASHKEEP_LOG_LEVEL'] },
 ]
@@ -587,6 +772,11 @@ function unusable(path: string | undefined, problems: readonly string[]): Dashke
 function isPlainAddress(address: string): boolean {
   const { username, password, search, hash } = URL.parse(address) ?? {}
   return [username, password, search, hash].every((part) => !part)
+}
+
+/** Whether it is a cron expression whose smallest unit is the minute. */
+function isMinuteCron(expression: string): boolean {
+  return readCron(expression).fields?.second.join() === '0'
 }
 
 function isTimeZone(zone: string): boolean {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import type { LogLevel } from './config.ts'
@@ -10,16 +11,52 @@ interface LogOptions {
   /** Whether a person reads along. */
   readonly readable: boolean
   readonly colors: boolean
+  /** Gets every line too, as JSON. */
+  readonly tail?: LogTail | undefined
+}
+
+/** The last lines of a log, for somebody who is told how a run went. */
+export interface LogTail {
+  write(line: string): void
+  clear(): void
+  text(): string
+}
+
+/** Lines a tail keeps. */
+const MAX_TAIL_LINES = 100
+
+export function createLogTail(): LogTail {
+  let lines: string[] = []
+  return {
+    write(line) {
+      lines.push(line)
+      if (lines.length > MAX_TAIL_LINES) lines.shift()
+    },
+    clear() {
+      lines = []
+    },
+    text: () => lines.join(''),
+  }
+}
+
+/** A short name for a run, to find its lines by. */
+export function createRunId(): string {
+  return randomBytes(4).toString('hex')
 }
 
 /** Begins a log on a stream: JSON lines in a pipe, readable lines on a terminal. */
 export async function createLog(options: LogOptions): Promise<Logger> {
+  const { level, tail } = options
   const destination = options.readable ? await createReadable(options) : options.stream
-  return pino({ level: options.level, base: null }, destination)
+  const write = (line: string) => {
+    tail?.write(line)
+    destination.write(line)
+  }
+  return pino({ level, base: null }, { write })
 }
 
 async function createReadable({ stream, colors }: LogOptions): Promise<DestinationStream> {
   const { prettyFactory } = await import('pino-pretty')
-  const format = prettyFactory({ colorize: colors, translateTime: 'HH:MM:ss' })
+  const format = prettyFactory({ colorize: colors, translateTime: 'HH:MM:ss', singleLine: true })
   return { write: (line) => void stream.write(format(line)) }
 }

@@ -17,6 +17,11 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 
+// Who reads the results may have seen enough (`| head`): no failure, and a backup goes on without.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
 const exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   stdout: process.stdout,
@@ -26,3 +31,5 @@ const exitCode = await runCli(process.argv.slice(2), {
   now: () => new Date(),
 })
 process.exitCode ??= exitCode
+// Told to stop, and everything is tidied up: nothing that still holds a connection keeps it alive.
+if (interruption.signal.aborted) process.exit()

@@ -14,21 +14,57 @@ const arrows: Record<string, readonly string[]> = {
     'duration',
     'errors',
     'log',
+    'objects',
+    'reporting',
+    'restore',
     'sandbox',
+    'shard',
+    'snapshot',
+    'store port',
+    'version',
+    'wording',
+    'worker',
+  ],
+  worker: [
+    'app',
+    'config',
+    'errors',
+    'log',
+    'metrics',
+    'reporting',
     'snapshot',
     'store port',
     'version',
   ],
-  app: ['config', 'errors', 'log', 'service', 'snapshot', 'store', 'store port'],
-  config: ['duration', 'errors'],
+  reporting: [
+    'app',
+    'config',
+    'errors',
+    'log',
+    'metrics',
+    'notify',
+    'outcome',
+    'snapshot',
+    'store port',
+  ],
+  notify: ['config', 'log', 'outcome', 'post', 'wording'],
+  metrics: ['outcome', 'post'],
+  outcome: [],
+  post: ['errors', 'version'],
+  wording: [],
+  app: ['config', 'errors', 'log', 'objects', 'service', 'snapshot', 'store', 'store port'],
+  config: ['duration', 'errors', 'shard'],
   log: ['config'],
   duration: ['errors'],
-  snapshot: ['errors', 'store port', 'version'],
+  snapshot: ['errors', 'objects', 'store port', 'version'],
+  objects: ['errors'],
+  restore: ['errors', 'objects', 'snapshot', 'store port'],
   service: ['errors', 'version'],
   store: ['errors', 'store port'],
   'store port': ['store'],
   sandbox: ['errors', 'snapshot'],
   errors: [],
+  shard: [],
   version: [],
 }
 
@@ -116,6 +152,7 @@ describe('the architecture', () => {
     expect(users('hono')).toEqual(['sandbox'])
     expect(users('age-encryption')).toEqual(['snapshot'])
     expect(users('commander')).toEqual(['cli'])
+    expect(users('prom-client').toSorted()).toEqual(['metrics', 'worker'])
   })
 
   it('reads the environment at one place', async () => {
@@ -138,7 +175,7 @@ describe('the architecture', () => {
     const loaded = ['main.ts', 'cli/list.ts', 'store/directory.ts'].flatMap((file) => [
       ...loadedWith(imports, file),
     ])
-    for (const heavy of ['@aws-sdk/client-s3', 'undici', 'hono', 'age-encryption']) {
+    for (const heavy of ['@aws-sdk/client-s3', 'undici', 'hono', 'age-encryption', 'prom-client']) {
       expect(loaded).not.toContain(heavy)
     }
   })

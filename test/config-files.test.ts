@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { configSchema, loadConfig } from '../src/config.ts'
+import { sampleApiToken } from '../src/sandbox/sample-account.ts'
 
 const folder = fileURLToPath(new URL('../config/', import.meta.url))
 
@@ -16,5 +18,19 @@ describe('what is shipped in config/', () => {
     const { accounts, store } = await loadConfig({}, { config: path }, ['accounts', 'store'])
     expect(accounts.map(({ name }) => name)).toEqual(['production', 'staging', 'production-eu'])
     expect(store).toEqual({ url: 's3://backups/dashkeep', region: 'eu-central-1' })
+  })
+
+  it('holds a compose file whose worker can be configured', async () => {
+    const text = await readFile(`${folder}compose.yaml`, 'utf8')
+    const { services } = parse(text, { merge: true }) as {
+      services: Record<string, { environment?: Record<string, string>; command?: string[] }>
+    }
+    const { environment = {}, command } = services.worker ?? {}
+    const { accounts, store, schedule } = await loadConfig(environment, {}, ['accounts', 'store'])
+    expect(command).toEqual(['worker'])
+    expect(accounts).toMatchObject([{ baseUrl: 'http://service:8080' }])
+    expect(environment.DASHKEEP_API_TOKEN).toBe(sampleApiToken)
+    expect(store).toMatchObject({ url: 's3://backups/dashkeep', endpoint: 'http://storage:7480' })
+    expect(schedule?.cron).toBe('* * * * *')
   })
 })

@@ -1,22 +1,26 @@
 import { type AccountBackup, backupAccounts, openArchive } from '../app.ts'
 import { DashkeepError } from '../errors.ts'
+import { createRunId } from '../log.ts'
+import { createReporter } from '../reporting.ts'
 import type { ChangedObject, TypeChanges } from '../snapshot/changes.ts'
-import type { TakenSnapshot, TakeProgress } from '../snapshot/take.ts'
+import { isDoubtful, type TakenSnapshot, type TakeProgress } from '../snapshot/take.ts'
+import type { ObjectStore } from '../store/object-store.ts'
 import { createContext, selectAccounts } from './context.ts'
-import { exitCodeOf, exitCodes } from './exit-codes.ts'
+import { exitCodeOf, exitCodeOfRun } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import {
   createStatusLine,
   formatBytes,
   formatTable,
   plural,
+  printable,
   type StatusLine,
   type Terminal,
 } from './terminal.ts'
 
 interface BackupVerbOptions extends CommonOptions {
   readonly account?: readonly string[]
-  readonly type?: readonly string[]
+  readonly shard?: string
   readonly full?: boolean
   readonly acceptFall?: boolean
 }
@@ -28,44 +32,47 @@ const MAX_SHOWN = 10
 export async function backup(terminal: Terminal, options: BackupVerbOptions): Promise<number> {
   const context = await createContext(terminal, options, ['accounts', 'store'])
   const config = selectAccounts(context.config, options.account)
-  const store = await openArchive(config)
+  const { shard, accounts } = config
+  if (shard) context.log.info({ shard, accounts: accounts.length }, 'backing up one shard')
+  const { env, now, signal } = terminal
+  const run = createRunId()
+  const log = context.log.child({ run })
+  const report = createReporter({ env, now, tail: context.tail }).begin(config, { run, log })
+  let store: ObjectStore | undefined
   const status = createStatusLine(terminal)
   const progress = createProgress(status, config.accounts.length)
   try {
+    store = await openArchive(config)
     const backups = await backupAccounts(config, store, {
-      env: terminal.env,
-      log: context.log,
-      now: terminal.now,
+      env,
+      log,
+      now,
       full: options.full,
       acceptFall: options.acceptFall,
-      signal: terminal.signal,
+      signal,
       onProgress: (account, step) => progress.step(account.name, step),
-      onDone: () => progress.done(),
+      onDone(backup) {
+        report.note(backup)
+        progress.done()
+      },
     })
     status.clear()
     if (terminal.json) terminal.printJson({ accounts: backups.map(toJson) })
     else printBackups(terminal, backups, store.url)
-    return exitCodeFor(backups)
+    const exitCode = exitCodeOfRun(backups.map(endingOf))
+    await report.end({ exitCode, store })
+    return exitCode
+  } catch (error) {
+    await report.end({ exitCode: exitCodeOf(error), error: error as Error, store })
+    throw error
   } finally {
     status.clear()
-    await store.close()
+    await store?.close()
   }
 }
 
-/**
- * All failed: the code of what failed them. Some failed, a snapshot is suspect, or something
- * earlier in the archive is damaged: partly done.
- */
-function exitCodeFor(backups: readonly AccountBackup[]): number {
-  const errors = backups.flatMap(({ error }) => error ?? [])
-  if (errors.length === backups.length) {
-    const codes = new Set(errors.map(exitCodeOf))
-    return codes.size === 1 ? ([...codes][0] ?? exitCodes.failed) : exitCodes.failed
-  }
-  const doubtful = backups.some(
-    ({ taken }) => taken && (taken.manifest.suspect || taken.warnings.length > 0),
-  )
-  return errors.length > 0 || doubtful ? exitCodes.partly : exitCodes.done
+function endingOf({ taken, error }: AccountBackup) {
+  return { error, doubtful: taken !== undefined && isDoubtful(taken) }
 }
 
 /** Stable members for programs; documented in the README. */
@@ -165,11 +172,6 @@ function printChanges(terminal: Terminal, change: TypeChanges): void {
     const hidden = count - Math.min(objects.length, MAX_SHOWN)
     if (hidden > 0) terminal.print(`  ${sign} … and ${hidden} more of ${change.type}`)
   }
-}
-
-/** Titles and ids come from the account: nothing in them may steer the terminal. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '\u{fffd}')
 }
 
 function summarize(changes: readonly TypeChanges[] | undefined): string {

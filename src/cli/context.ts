@@ -1,13 +1,20 @@
 import { type AccountConfig, type Config, type ConfigNeed, loadConfig } from '../config.ts'
 import { DashkeepError } from '../errors.ts'
-import { createLog, type Logger } from '../log.ts'
+import { createLog, createLogTail, type Logger, type LogTail } from '../log.ts'
+import { matchesGlob } from '../objects/match-object.ts'
+import { shardOf } from '../shard.ts'
 import type { CommonOptions } from './program.ts'
 import type { Terminal } from './terminal.ts'
+
+/** Accounts a hint names; there may be thousands. */
+const MAX_NAMED = 20
 
 /** What a verb needs besides its own options. */
 export interface Context {
   readonly config: Config
   readonly log: Logger
+  /** The last lines of the log. */
+  readonly tail: LogTail
 }
 
 /** Reads the configuration and begins the log. */
@@ -20,22 +27,44 @@ export async function createContext(
   const readable = stderr.isTTY === true
   const level = config.logLevel ?? (watched ? 'warn' : 'info')
   const colors = readable && !env.NO_COLOR
-  return { config, log: await createLog({ level, stream: stderr, readable, colors }) }
+  const tail = createLogTail()
+  const log = await createLog({ level, stream: stderr, readable, colors, tail })
+  return { config, log, tail }
 }
 
-/** The configuration with only the accounts that were asked for by name. */
-export function selectAccounts(config: Config, names: readonly string[] | undefined): Config {
-  if (names === undefined) return config
-  const accounts = names.map((name) => findAccount(config, name))
-  return { ...config, accounts: [...new Set(accounts)] }
+/**
+ * The configuration with only the accounts that were asked for by name or glob, in the order asked
+ * for, and of these only what the shard of this process has.
+ */
+export function selectAccounts(config: Config, wanted: readonly string[] | undefined): Config {
+  const named = wanted?.flatMap((pattern) => findAccounts(config, pattern)) ?? config.accounts
+  const { shard } = config
+  const accounts = [...new Set(named)].filter(
+    ({ name }) => shard === undefined || shardOf(name, shard.count) === shard.index,
+  )
+  return { ...config, accounts }
 }
 
-function findAccount({ accounts }: Config, name: string): AccountConfig {
-  const found = accounts.find((account) => account.name === name)
-  if (found !== undefined) return found
-  throw new DashkeepError(`Cannot find the account ${name}: the configuration does not name it`, {
+/** Finds the account of exactly this name. Throws a `usage` error when there is none. */
+export function findAccount(config: Config, name: string): AccountConfig {
+  const found = config.accounts.find((account) => account.name === name)
+  if (found === undefined) throw unknownAccount(config, `the account ${name}`)
+  return found
+}
+
+function findAccounts(config: Config, pattern: string): AccountConfig[] {
+  if (!/[*?]/.test(pattern)) return [findAccount(config, pattern)]
+  const found = config.accounts.filter(({ name }) => matchesGlob(name, pattern))
+  if (found.length === 0) throw unknownAccount(config, `an account like ${pattern}`)
+  return found
+}
+
+function unknownAccount({ accounts }: Config, what: string): DashkeepError {
+  const names = accounts.map(({ name }) => name)
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
+  return new DashkeepError(`Cannot find ${what}: the configuration does not name it`, {
     kind: 'usage',
-    hint: `it names ${accounts.map((account) => account.name).join(', ')}`,
+    hint: `it names ${names.slice(0, MAX_NAMED).join(', ')}${more}`,
   })
 }
 

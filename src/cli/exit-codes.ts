@@ -22,3 +22,19 @@ const byKind: Record<ErrorKind, number> = {
 export function exitCodeOf(error: unknown): number {
   return error instanceof DashkeepError ? byKind[error.kind] : exitCodes.failed
 }
+
+/**
+ * The exit code of a run over accounts. All failed: the code of what failed them. Some failed, a
+ * snapshot is suspect, or something earlier in the archive is damaged: partly done.
+ */
+export function exitCodeOfRun(
+  endings: readonly { error?: Error | undefined; doubtful: boolean }[],
+): number {
+  const errors = endings.flatMap(({ error }) => error ?? [])
+  if (errors.length > 0 && errors.length === endings.length) {
+    const codes = new Set(errors.map(exitCodeOf))
+    return codes.size === 1 ? ([...codes][0] ?? exitCodes.failed) : exitCodes.failed
+  }
+  const partly = errors.length > 0 || endings.some(({ doubtful }) => doubtful)
+  return partly ? exitCodes.partly : exitCodes.done
+}

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { version } from '../version.ts'
+import { referenceForms } from './snapshot-reference.ts'
 import { createTerminal, type Outside, type Terminal } from './terminal.ts'
 
 /**
@@ -22,6 +23,7 @@ Examples:
   dashkeep doctor                                check configuration, token and store
   dashkeep backup --store file:///var/backups    one backup, token from the environment
   dashkeep list                                  what is in the archive
+  dashkeep diff '1 day ago'                     what somebody did since
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 partly done or suspect,
 4 stale, 5 verification failed, 130 interrupted (143 on SIGTERM).`
@@ -55,7 +57,9 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
     }
 
   declareArchiveVerbs(program, run)
+  declareFindingVerbs(program, run)
   declareKeepingVerbs(program, run)
+  declareRestore(program, run)
   declareServiceVerbs(program, run)
   declareTrialVerbs(program, run)
   return program
@@ -72,10 +76,25 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     .description(
       'Takes a snapshot of every configured account: asks whom the token belongs to, exports each type in turn, stores what arrived and reads it back. The manifest is written last.',
     )
-    .option('-a, --account <name...>', 'only these accounts of the configuration')
+    .option(
+      '-a, --account <name...>',
+      "only these accounts of the configuration; 'team-*' for many",
+    )
+    .option('--shard <i/n>', 'only one of n parts of the accounts, the first being 0/n')
     .option('--full', 'store the files also when nothing changed')
     .option('--accept-fall', 'take the snapshot as good however many objects have vanished')
     .action(run(async () => (await import('./backup.ts')).backup))
+  common(program.command('worker'))
+    .summary('back up on a schedule, until told to stop')
+    .description(
+      'Backs up every configured account on the configured schedule, catches up at the start, and serves metrics and health. Configuration and secrets are read anew for each run.',
+    )
+    .option(
+      '-a, --account <name...>',
+      "only these accounts of the configuration; 'team-*' for many",
+    )
+    .option('--shard <i/n>', 'only one of n parts of the accounts, the first being 0/n')
+    .action(run(async () => (await import('./worker.ts')).worker))
   common(program.command('list'))
     .summary('list the snapshots in the archive')
     .description('Lists the snapshots in the archive, oldest first, from the keys alone.')
@@ -86,7 +105,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     .description(
       'Shows what a snapshot holds, from its manifest. Without a name: the newest snapshot.',
     )
-    .argument('[snapshot]', 'name of a snapshot, such as 20261120T163100Z-4f2a1c, or latest')
+    .argument('[snapshot]', referenceForms)
     .option('-a, --account <id>', 'the account, by its id; needed when there are several')
     .action(
       run(
@@ -99,7 +118,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     .description(
       'Reads everything that is stored and proves it: presence, sizes, SHA-256 before and after compression, documents, counts, digests, and the chain of manifests. Exit code 5 on a defect.',
     )
-    .argument('[snapshot...]', 'names of snapshots, or latest (default: every snapshot)')
+    .argument('[snapshot...]', `${referenceForms} (default: every snapshot)`)
     .option('-a, --account <id>', 'only this account, by its id')
     .option('--since <when>', 'only snapshots from then on, such as 2026-11-01 or 7d')
     .option('--sample <percent>', 'only so many of them, chosen by chance, such as 10%')
@@ -107,6 +126,71 @@ function declareArchiveVerbs(program: Command, run: Run): void {
       run(
         async () => (await import('./verify.ts')).verify,
         ([snapshots]) => ({ snapshots }),
+      ),
+    )
+}
+
+function declareFindingVerbs(program: Command, run: Run): void {
+  common(program.command('diff'))
+    .summary('show what differs between two snapshots, or a snapshot and the service')
+    .description(
+      `Shows which objects were added, removed, changed, or only touched, and how those changed differ: nested JSON opened, panels matched by their id. With one snapshot: against what the service holds now. A snapshot is ${referenceForms}.`,
+    )
+    .argument('<before>', 'the snapshot to begin with')
+    .argument('[after]', 'the snapshot to compare with (default: the service)')
+    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('-t, --type <type...>', 'only these types')
+    .option('--object <object>', 'only this object, by <type>:<id>, title, part of one, or glob')
+    .option('--stat', 'only how many')
+    .action(
+      run(
+        async () => (await import('./diff.ts')).diff,
+        ([before, after]) => ({ before, after }),
+      ),
+    )
+  common(program.command('history'))
+    .summary('show every version of one object')
+    .description(
+      'Follows one object through all snapshots: when it appeared, changed, was renamed, disappeared and returned. Objects that are gone are found too.',
+    )
+    .argument('<object>', '<type>:<id>, title, part of one, or glob with * and ?')
+    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('-p, --patch', 'show the differences, not only a summary')
+    .action(
+      run(
+        async () => (await import('./history.ts')).history,
+        ([object]) => ({ object }),
+      ),
+    )
+  common(program.command('find'))
+    .summary('find objects by any text in them')
+    .description(
+      `Finds the objects that hold a text, in any case: in title, id, description or nested JSON. With * or ? in it, a glob. A snapshot is ${referenceForms}.`,
+    )
+    .argument('<text>', 'what to look for')
+    .option('--snapshot <snapshot>', 'where to look', 'latest')
+    .option('--all', 'look in every snapshot')
+    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('-t, --type <type...>', 'only these types')
+    .action(
+      run(
+        async () => (await import('./find.ts')).find,
+        ([text]) => ({ text }),
+      ),
+    )
+  common(program.command('cat'))
+    .summary('print one object, or every object of a type, as JSON')
+    .description(
+      `Prints an object or a whole export as JSON, byte for byte as received. A snapshot is ${referenceForms}.`,
+    )
+    .argument('<object>', '<type>:<id>, title, part of one, glob, or a type alone')
+    .option('--snapshot <snapshot>', 'where it is', 'latest')
+    .option('--open', 'open nested JSON text and print over several lines')
+    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .action(
+      run(
+        async () => (await import('./cat.ts')).cat,
+        ([object]) => ({ object }),
       ),
     )
 }
@@ -138,7 +222,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
   common(program.command('pin'))
     .summary('keep a snapshot whatever the retention rules say')
     .description('Keeps a snapshot whatever the retention rules say, until it is unpinned.')
-    .argument('<snapshot>', 'name of a snapshot, or latest')
+    .argument('<snapshot>', referenceForms)
     .option('-a, --account <id>', 'the account, by its id; needed when there are several')
     .option('--note <text>', 'why; kept with the pin')
     .action(
@@ -150,7 +234,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
   common(program.command('unpin'))
     .summary('leave a pinned snapshot to the retention rules again')
     .description('Leaves a pinned snapshot to the retention rules again.')
-    .argument('<snapshot>', 'name of a snapshot, or latest')
+    .argument('<snapshot>', referenceForms)
     .option('-a, --account <id>', 'the account, by its id; needed when there are several')
     .action(
       run(
@@ -159,6 +243,43 @@ function declareKeepingVerbs(program: Command, run: Run): void {
       ),
     )
 }
+
+function declareRestore(program: Command, run: Run): void {
+  common(program.command('restore'))
+    .summary('put objects back: into files, or into the service')
+    .description(
+      'Restores a snapshot, or chosen objects with everything they need, to one place: files, or the service itself. What goes to the service is first compared with a fresh export and shown; nothing is sent before you agree, and what exists stays as it is without --overwrite.',
+    )
+    .argument('[snapshot]', 'name of a snapshot, latest, or a date (default: latest)')
+    .option('-a, --account <id>', 'the account the snapshot is of, by its id')
+    .option('--from <folder>', 'in place of a snapshot: a folder that --to or --pretty wrote')
+    .option('-o, --object <name>', 'only this object: id, title or glob; can be repeated', collect)
+    .option('--without-references', 'without the objects that the chosen ones need')
+    .option('--to <folder>', 'export documents as the service takes them back')
+    .option('--pretty <folder>', 'a file for each object, nested JSON opened, fit for git')
+    .option('--ndjson <file>', 'as stock Kibana and OpenSearch Dashboards import it')
+    .option('--to-service', 'back into the account, by the import of the service')
+    .option('--into-account <name>', 'with --to-service: another configured account')
+    .option('--drill', 'every account into a sandbox in memory, as a proof; changes nothing')
+    .option('--overwrite', 'also replace what is there in another state')
+    .option('--any-version', 'also when the kibanaVersion of the service is another')
+    .option('--allow-suspect', 'also from a snapshot that is suspect')
+    .option('-y, --yes', 'send without asking')
+    .addHelpText('after', restoreExamples)
+    .action(
+      run(
+        async () => (await import('./restore.ts')).restore,
+        ([snapshot]) => ({ snapshot }),
+      ),
+    )
+}
+
+const restoreExamples = `
+Examples:
+  dashkeep restore --object 'Shop overview' --to-service        what would happen
+  dashkeep restore --object 'Shop overview' --to-service --yes  do it
+  dashkeep restore '3 days ago' --to /tmp/objects               look at the files
+  dashkeep restore --drill                                      prove that backups can be used`
 
 function declareServiceVerbs(program: Command, run: Run): void {
   common(program.command('whoami'))
@@ -230,6 +351,10 @@ function common(command: Command): Command {
     .option('-s, --store <url>', 's3://bucket/prefix or file:///folder (default: DASHKEEP_STORE)')
     .option('--log-level <level>', 'debug, info, warn, error or silent')
     .option('--json', 'print one machine-readable document')
+}
+
+function collect(text: string, before: readonly string[] = []): string[] {
+  return [...before, text]
 }
 
 function toNumber(text: string): number {

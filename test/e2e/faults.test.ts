@@ -159,7 +159,7 @@ describe('keeps the earlier snapshot, and says why there is no new one, when', (
     expect(account).toMatchObject({ result: 'failed' })
     expect(account?.error).toMatch(state)
     expect(account?.hint).toMatch(hint)
-    expect(jsonLines(run.stderr).at(-1)).toMatchObject({
+    expect(jsonLines(run.stderr).at(-2)).toMatchObject({
       msg: 'backup failed',
       account: 'default',
       reason: account?.error,
@@ -275,7 +275,7 @@ describe('takes the snapshot once', () => {
     const { exitCode, stderr } = await trial.run(['backup'])
     expect(exitCode).toBe(0)
     expect(performance.now() - begin).toBeGreaterThan(990)
-    const [retry] = jsonLines(stderr)
+    const [, retry] = jsonLines(stderr)
     expect(retry).toMatchObject({ msg: 'retrying', attempt: 1 })
     expect(retry?.delayMs).toBeGreaterThanOrEqual(1000)
   })

@@ -104,9 +104,10 @@ describe('list, show and verify', () => {
       { accountId: shopId, snapshot: account?.snapshot, files: 4, bytes },
     ])
     const [shown] = jsonLines((await trial.run(['show', '--json'])).stdout)
-    expect(shown).toEqual(
-      JSON.parse(String(files.get(`${shopId}/${account?.snapshot}/manifest.json`))),
-    )
+    const manifest = files.get(`${shopId}/${account?.snapshot}/manifest.json`)
+    const { sha256, ...stored } = JSON.parse(String(manifest))
+    expect(sha256).toMatch(/^[0-9a-f]{64}$/)
+    expect(shown).toEqual(stored)
     expect(shown?.exports).toEqual(account?.exports)
     const verified = await trial.run(['verify', '--json'])
     expect(verified.exitCode).toBe(0)
@@ -240,6 +241,7 @@ describe('what programs read', () => {
     expect(stdout).toMatch(/^\{[^\n]*\}\n$/)
     const log = jsonLines(stderr)
     expect(log.map(({ msg }) => msg)).toEqual([
+      'run begins',
       'retrying',
       'exported',
       'exported',
@@ -248,9 +250,11 @@ describe('what programs read', () => {
       'stored and read back',
       'stored and read back',
       'snapshot taken',
+      'run ended',
     ])
     for (const line of log)
-      expect(Object.keys(line)).toEqual(expect.arrayContaining(['level', 'time']))
+      expect(Object.keys(line)).toEqual(expect.arrayContaining(['level', 'time', 'run']))
+    expect(new Set(log.map(({ run }) => run)).size).toBe(1)
   })
 
   it('colours nothing in a pipe', async () => {

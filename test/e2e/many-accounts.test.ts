@@ -1,36 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { startMany } from './many-trial.ts'
 import { accountsOf, jsonLines } from './run-dashkeep.ts'
-import { accountsFrom, shortLimits, startTrial, type Trial } from './trial.ts'
 
 const ids = [501, 502, 503, 504, 505, 506, 507]
 
-/** Seven accounts, a configuration file that names them, and their tokens in variables. */
-async function startMany(): Promise<{ trial: Trial; env: Record<string, string | undefined> }> {
-  const trial = await startTrial({ accounts: accountsFrom(ids) })
-  const config = await trial.write('dashkeep.yaml', {
-    service: { baseUrl: trial.sandbox.url },
-    limits: { ...shortLimits, accounts: 3 },
-    accounts: ids.map((accountId) => ({
-      name: `team-${accountId}`,
-      accountId,
-      token: { env: `TOKEN_${accountId}` },
-    })),
-  })
-  const tokens = ids.map((id) => [`TOKEN_${id}`, `token-${id}`])
-  const env = {
-    ...Object.fromEntries(tokens),
-    DASHKEEP_CONFIG: config,
-    DASHKEEP_BASE_URL: undefined,
-    DASHKEEP_API_TOKEN: undefined,
-  }
-  return { trial, env }
-}
-
 describe('one run over many accounts', () => {
   it('takes a snapshot of each, in the order of the configuration', async () => {
-    const { trial, env } = await startMany()
-    await using _trial = trial
-    const { exitCode, stdout } = await trial.run(['backup', '--json'], env)
+    await using trial = await startMany(ids)
+    const { changes } = trial
+    const { exitCode, stdout } = await trial.run(['backup', '--json'], changes)
     expect(exitCode).toBe(0)
     expect(accountsOf(stdout).map(({ accountId }) => accountId)).toEqual(ids)
     const listed = jsonLines((await trial.run(['list', '--json'])).stdout)
@@ -40,10 +18,10 @@ describe('one run over many accounts', () => {
   })
 
   it('keeps the others when one fails, exits 3 and names it', async () => {
-    const { trial, env } = await startMany()
-    await using _trial = trial
+    await using trial = await startMany(ids)
+    const { changes } = trial
     trial.sandbox.faults.add({ operation: 'export', account: 503, refused: true })
-    const { exitCode, stdout, stderr } = await trial.run(['backup'], env)
+    const { exitCode, stdout, stderr } = await trial.run(['backup'], changes)
     expect(exitCode).toBe(3)
     expect(stdout).toMatch(/\nteam-503 +failed\n/)
     expect(stdout).toMatch(/\nfailed team-503: Cannot back up account 503: 3 of 3 exports failed: /)
@@ -57,30 +35,30 @@ describe('one run over many accounts', () => {
   })
 
   it('exits with what they have in common when all fail', async () => {
-    const { trial, env } = await startMany()
-    await using _trial = trial
+    await using trial = await startMany(ids)
+    const { changes } = trial
     trial.sandbox.faults.add({ operation: 'whoami', refused: true })
-    expect((await trial.run(['backup'], env)).exitCode).toBe(1)
+    expect((await trial.run(['backup'], changes)).exitCode).toBe(1)
     const noTokens = Object.fromEntries(ids.map((id) => [`TOKEN_${id}`, undefined]))
-    const { exitCode, stdout } = await trial.run(['backup'], { ...env, ...noTokens })
+    const { exitCode, stdout } = await trial.run(['backup'], { ...changes, ...noTokens })
     expect(exitCode).toBe(2)
     expect(stdout).toContain('Cannot read the token: the variable TOKEN_501 is not set')
     expect((await trial.files()).size).toBe(0)
   })
 
   it('exits 1 when they fail in different ways', async () => {
-    const { trial, env } = await startMany()
-    await using _trial = trial
+    await using trial = await startMany(ids)
+    const { changes } = trial
     trial.sandbox.faults.add({ operation: 'whoami', refused: true })
-    const { exitCode } = await trial.run(['backup'], { ...env, TOKEN_501: undefined })
+    const { exitCode } = await trial.run(['backup'], { ...changes, TOKEN_501: undefined })
     expect(exitCode).toBe(1)
   })
 
   it('refuses a token of another account than the configuration expects', async () => {
-    const { trial, env } = await startMany()
-    await using _trial = trial
+    await using trial = await startMany(ids)
+    const { changes } = trial
     const { exitCode, stdout } = await trial.run(['backup', '-a', 'team-501', 'team-502'], {
-      ...env,
+      ...changes,
       TOKEN_502: 'token-503',
     })
     expect(exitCode).toBe(3)
@@ -92,13 +70,13 @@ describe('one run over many accounts', () => {
   })
 
   it('takes only the accounts asked for, and knows no others', async () => {
-    const { trial, env } = await startMany()
-    await using _trial = trial
-    const { exitCode } = await trial.run(['backup', '--account', 'team-504', 'team-501'], env)
+    await using trial = await startMany(ids)
+    const { changes } = trial
+    const { exitCode } = await trial.run(['backup', '--account', 'team-504', 'team-501'], changes)
     expect(exitCode).toBe(0)
     const listed = jsonLines((await trial.run(['list', '--json'])).stdout)
     expect(listed.map(({ accountId }) => accountId)).toEqual([501, 504])
-    const unknown = await trial.run(['backup', '--account', 'team-999'], env)
+    const unknown = await trial.run(['backup', '--account', 'team-999'], changes)
     expect(unknown.exitCode).toBe(2)
     expect(unknown.stderr).toMatch(
       /^error: Cannot find the account team-999: the configuration does not name it\nhint: it names team-501, /,
@@ -106,9 +84,9 @@ describe('one run over many accounts', () => {
   })
 
   it('asks for one account when several could be meant, and lists or verifies one', async () => {
-    const { trial, env } = await startMany()
-    await using _trial = trial
-    await trial.run(['backup'], env)
+    await using trial = await startMany(ids)
+    const { changes } = trial
+    await trial.run(['backup'], changes)
     const show = await trial.run(['show'])
     expect(show.exitCode).toBe(2)
     expect(show.stderr).toContain(`hint: choose one with --account: ${ids.join(', ')}\n`)
@@ -121,13 +99,13 @@ describe('one run over many accounts', () => {
   })
 
   it('says whom each token belongs to, also when one is refused', async () => {
-    const { trial, env } = await startMany()
-    await using _trial = trial
-    const good = await trial.run(['whoami'], env)
+    await using trial = await startMany(ids)
+    const { changes } = trial
+    const good = await trial.run(['whoami'], changes)
     expect(good.exitCode).toBe(0)
     expect(good.stdout).toMatch(/^ACCOUNT +ID +NAME\nteam-501 +501 +Account 501\n/)
     const { exitCode, stdout } = await trial.run(['whoami', '--json'], {
-      ...env,
+      ...changes,
       TOKEN_502: 'nonsense',
       TOKEN_503: 'token-504',
     })
@@ -138,6 +116,30 @@ describe('one run over many accounts', () => {
     expect(accounts[1]?.error).toMatch(/the service refuses the token/)
     expect(accounts[2]?.error).toMatch(/it belongs to account 504 \(Account 504\) instead of 503/)
     const all = ids.map((id) => [`TOKEN_${id}`, 'nonsense'])
-    expect((await trial.run(['whoami'], { ...env, ...Object.fromEntries(all) })).exitCode).toBe(1)
+    expect((await trial.run(['whoami'], { ...changes, ...Object.fromEntries(all) })).exitCode).toBe(
+      1,
+    )
+  })
+
+  it('names no more than ten thousand changed objects in all, and counts every one', async () => {
+    await using trial = await startMany(ids)
+    await trial.run(['backup'], trial.changes)
+    for (const type of ['search', 'dashboard']) {
+      const hits = Array.from({ length: 1000 }, (_, number) => ({
+        _id: `${type}:new-${number}`,
+        _source: { type, [type]: { title: `New ${number}` } },
+      }))
+      for (const id of ids) trial.sandbox.setObjects(id, type, hits)
+    }
+    const { stdout } = await trial.run(['backup', '--json', '--accept-fall'], trial.changes)
+    const named = accountsOf(stdout).map(({ changes }) =>
+      (changes as { added: unknown[] }[]).reduce((sum, { added }) => sum + added.length, 0),
+    )
+    expect(named.toSorted((a, b) => b - a)).toEqual([2000, 2000, 2000, 2000, 0, 0, 0])
+    for (const id of ids) {
+      const shown = await trial.run(['show', '--account', `${id}`, '--json'])
+      const added = { search: { added: 1000 }, dashboard: { added: 1000 } }
+      expect(jsonLines(shown.stdout)).toMatchObject([{ changes: added }])
+    }
   })
 })

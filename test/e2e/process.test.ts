@@ -7,6 +7,7 @@ import { startTrial, type Trial } from './trial.ts'
 
 const verbs = [
   'backup',
+  'worker',
   'list',
   'show',
   'verify',

@@ -7,11 +7,19 @@ import { type Choose, interleave, type Task } from './interleave.ts'
 import { expectInvariant } from './invariant.ts'
 import { chance, countPoints, longMs, sample } from './scale.ts'
 
-/** Returns the snapshots it says it has taken. */
+/** Returns the snapshots it says it has taken, unless a prune may remove them right away. */
 type Story = Task<string[]>
 
 function backup(answers: Answers, { second = 0, full = false } = {}): Story {
   return async (store) => [(await take(store, answers, { takenAt: day(5, second), full })).name]
+}
+
+/** A backup whose snapshot a prune with another clock takes for an old one. */
+function shortLived(answers: Answers): Story {
+  return async (store) => {
+    await backup(answers)(store)
+    return []
+  }
 }
 
 /** A prune to the newest snapshot; the clock of its machine may be ahead or behind. */
@@ -51,6 +59,11 @@ const stories: [what: string, tasks: Story[], doomed?: number][] = [
   [
     'two backups and a prune',
     [backup(unchanged), backup(changed, { second: 1 }), prune(day(5, 2))],
+  ],
+  [
+    'two backups and a prune whose clock is days ahead',
+    [shortLived(unchanged), backup(changed, { second: 1 }), muchLater],
+    everything,
   ],
   ['a backup and two prunes', [backup(unchanged), soon, prune(day(5, 2))]],
 ]

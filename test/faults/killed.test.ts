@@ -74,7 +74,7 @@ describe('a backup that is killed', () => {
           expect((await backup.finished).signal).toBe('SIGKILL')
           await expectUnharmed(trial, base)
         })
-      await pMap(sample(places, 35, 1), killAt, { concurrency: 2 })
+      await pMap(sample(places, 25, 1), killAt, { concurrency: 2 })
     },
     longMs,
   )

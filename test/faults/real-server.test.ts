@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import pMap from 'p-map'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ObjectStore } from '../../src/store/object-store.ts'
 import { createS3Store } from '../../src/store/s3.ts'
@@ -38,7 +39,6 @@ describe.skipIf(start === undefined)('the way to a real S3 server', () => {
   const tally = countPoints('faults between dashkeep and a real S3 server')
   const bucket = `dashkeep-${randomUUID()}`
   let server: RealS3Server
-  let proxy: TcpProxy
   let client: S3Client
 
   beforeAll(async () => {
@@ -47,17 +47,14 @@ describe.skipIf(start === undefined)('the way to a real S3 server', () => {
     const { endpoint, credentials } = server
     client = new S3Client({ endpoint, credentials, region: 'us-east-1', forcePathStyle: true })
     await client.send(new CreateBucketCommand({ Bucket: bucket }))
-    const { hostname: host, port } = new URL(endpoint)
-    proxy = await startTcpProxy({ host, port: Number(port) })
   }, longMs)
 
   afterAll(async () => {
     await using store = closing(openStore())
-    for await (const { key } of store.list('')) await store.remove(key)
+    await pMap(store.list(''), ({ key }) => store.remove(key), { concurrency: 16 })
     for await (const upload of store.listUnfinished()) await upload.remove()
     await client.send(new DeleteBucketCommand({ Bucket: bucket }))
     client.destroy()
-    await proxy[Symbol.asyncDispose]()
     await server[Symbol.asyncDispose]()
   }, longMs)
 
@@ -68,27 +65,27 @@ describe.skipIf(start === undefined)('the way to a real S3 server', () => {
   }
 
   /**
-   * An archive of its own, a run by the proxy that comes upon what `meanwhile` does, and the next
-   * one. Returns how many bytes went by the proxy until the run had ended.
+   * An archive of its own, a run by a proxy of its own that comes upon a fault or what `meanwhile`
+   * does, and the next run. Returns how many bytes went by the proxy.
    */
   async function strike(
     answers: Answers,
-    { meanwhile, ...limits }: Partial<S3StoreOptions> & { meanwhile?: () => Promise<void> } = {},
-    fault?: WireFault,
+    { fault, latencyMs, meanwhile, limits }: Obstacles = {},
   ): Promise<ReturnType<TcpProxy['bytes']>> {
+    const { hostname: host, port } = new URL(server.endpoint)
+    await using proxy = await startTcpProxy({ host, port: Number(port) }, { fault, latencyMs })
     const prefix = randomUUID()
     await using store = closing(openStore({ prefix }))
     const before = await writeHistory(store)
     await using proxied = closing(openStore({ prefix, endpoint: proxy.url, ...limits }))
-    proxy.set(fault)
     const run = take(proxied, answers, { takenAt: day(5) })
-    const [ended] = await Promise.allSettled([run, meanwhile?.()])
-    const bytes = proxy.bytes()
-    proxy.set(undefined)
+    run.catch(() => {})
+    await meanwhile?.(proxy)
+    const [ended] = await Promise.allSettled([run])
     const claimed = ended.status === 'fulfilled' ? [ended.value.name] : []
     const nextRun = async () => (await take(store, changed, { takenAt: day(6) })).name
     await expectInvariant(store, { before, claimed, nextRun })
-    return bytes
+    return proxy.bytes()
   }
 
   it.each<[what: string, answers: Answers, points: number]>([
@@ -99,35 +96,47 @@ describe.skipIf(start === undefined)('the way to a real S3 server', () => {
     async (what, answers, points) => {
       const bytes = await strike(answers)
       expect(bytes.up).toBeGreaterThan(1000)
-      for (const fault of sample(everyFault(bytes), points, bytes.up)) {
-        await tally.point(`${what}: ${JSON.stringify(fault)}`, async () => {
-          await strike(answers, { requestTimeoutMs: 300, idleTimeoutMs: 200 }, fault)
+      const limits = { requestTimeoutMs: 300, idleTimeoutMs: 200 }
+      const tryOne = (fault: WireFault) =>
+        tally.point(`${what}: ${JSON.stringify(fault)}`, async () => {
+          await strike(answers, { fault, limits })
         })
-      }
+      await pMap(sample(everyFault(bytes), points, points), tryOne, { concurrency: 6 })
     },
     longMs,
   )
 
-  it('may take its time', async () => {
-    proxy.latencyMs = 20
-    await tally.point('20 ms for every chunk', async () => void (await strike(changed)))
-    proxy.latencyMs = 0
-  })
+  it(
+    'may take its time',
+    async () => {
+      await tally.point('20 ms for every chunk', async () => {
+        await strike(changed, { latencyMs: 20 })
+      })
+    },
+    longMs,
+  )
 
   it.skipIf(restart === undefined)(
     'may end at a server that is killed in the middle of an upload and comes back',
     async () => {
-      const meanwhile = async () => {
+      const meanwhile = async (proxy: TcpProxy) => {
         await until('an upload is on its way', () => proxy.bytes().up > 9_000_000)
         await promisify(exec)(restart ?? '')
       }
       await tally.point('killed and restarted', async () => {
-        await strike(large, { meanwhile, retryDelayMs: 500 })
+        await strike(large, { meanwhile, limits: { retryDelayMs: 500 } })
       })
     },
     longMs,
   )
 })
+
+interface Obstacles {
+  readonly fault?: WireFault
+  readonly latencyMs?: number
+  readonly meanwhile?: (proxy: TcpProxy) => Promise<void>
+  readonly limits?: Partial<S3StoreOptions>
+}
 
 function closing<T extends ObjectStore>(store: T): T & AsyncDisposable {
   return { ...store, [Symbol.asyncDispose]: () => store.close() }

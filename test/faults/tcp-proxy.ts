@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** What goes wrong on the way. Bytes are counted over all connections from when it was set. */
+/** What goes wrong on the way, once so many bytes have gone in one direction, by all connections. */
 export interface WireFault {
   /** Cut ends the connection without a word; in a black hole nothing arrives any more. */
   readonly kind: 'cut' | 'blackhole'
@@ -14,19 +14,17 @@ export interface WireFault {
 /** A way to a server on which things can go wrong. */
 export interface TcpProxy extends AsyncDisposable {
   readonly url: string
-  /** Bytes that went up and down since the last fault was set or taken back. */
+  /** Bytes that have been sent up and down. */
   bytes(): Readonly<Record<WireFault['direction'], number>>
-  /** Sets what goes wrong from now on; `undefined` lets everything pass. */
-  set(fault: WireFault | undefined): void
-  /** Holds back every chunk for so long. */
-  latencyMs: number
 }
 
 /** Starts a proxy on a free port of the loopback interface. Dispose it to stop it. */
-export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
+export async function startTcpProxy(
+  target: { host: string; port: number },
+  { fault, latencyMs = 0 }: { fault?: WireFault | undefined; latencyMs?: number | undefined } = {},
+): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
-  let fault: WireFault | undefined
-  let bytes = { up: 0, down: 0 }
+  const bytes = { up: 0, down: 0 }
   let isSpent = false
 
   const server = createServer((client) => {
@@ -66,26 +64,19 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
   }
 
   function later(act: () => void): void {
-    if (proxy.latencyMs > 0) setTimeout(act, proxy.latencyMs)
+    if (latencyMs > 0) setTimeout(act, latencyMs)
     else act()
   }
 
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const proxy: TcpProxy = {
+  return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    latencyMs: 0,
     bytes: () => bytes,
-    set(next) {
-      fault = next
-      bytes = { up: 0, down: 0 }
-      isSpent = false
-    },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
       server.close()
       await once(server, 'close')
     },
   }
-  return proxy
 }

@@ -1,0 +1,32 @@
+import { loadConfig } from '../config.ts'
+import { systemClock } from '../worker/clock.ts'
+import { runWorker } from '../worker/worker.ts'
+import { createContext, selectAccounts } from './context.ts'
+import { exitCodeOf, exitCodeOfRun, exitCodes } from './exit-codes.ts'
+import type { CommonOptions } from './program.ts'
+import type { Terminal } from './terminal.ts'
+
+/** `dashkeep worker`: backs up on the configured schedule until it is told to stop. */
+export async function worker(
+  terminal: Terminal,
+  options: CommonOptions & { account?: readonly string[]; shard?: string },
+): Promise<number> {
+  const { env, now, signal } = terminal
+  // Its log is all there is to see of it, on a terminal too.
+  const { log, tail } = await createContext({ ...terminal, watched: false }, options, [
+    'accounts',
+    'store',
+  ])
+  const load = async () =>
+    selectAccounts(await loadConfig(env, options, ['accounts', 'store']), options.account)
+  await runWorker({
+    load,
+    env,
+    log,
+    tail,
+    signal,
+    clock: systemClock(now),
+    exitCodes: { ofRun: exitCodeOfRun, ofError: exitCodeOf },
+  })
+  return exitCodes.interrupted
+}

@@ -1,0 +1,111 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import { type AccountOutcome, isClean, type RunOutcome } from '../outcome.ts'
+
+/** What is told of each account; every name is described in the README. */
+export interface AccountMetrics {
+  /** Counts a run and takes over what it found out. */
+  observe(run: RunOutcome): void
+  /** Takes over what the archive holds of an account that this process has not backed up yet. */
+  observeArchive(account: string, found: ArchivedAccount): void
+  setLastSuccess(account: string, takenAt: Date): void
+  /** Drops accounts that the configuration no longer names, and begins to count the others. */
+  setAccounts(accounts: readonly string[]): void
+}
+
+/** What an archive says of an account. */
+interface ArchivedAccount {
+  readonly newestGood:
+    | { readonly takenAt: string; readonly exports: readonly { readonly objects: number }[] }
+    | undefined
+  /** Whether there is a suspect snapshot since. */
+  readonly suspect: boolean
+}
+
+const results = ['good', 'suspect', 'failed'] as const
+
+/** The name under which a textfile is asked for what it said before. */
+export const lastSuccessName = 'dashkeep_last_success_timestamp_seconds'
+
+export function createAccountMetrics(registry: Registry): AccountMetrics {
+  const registers = [registry]
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name, help, labelNames: ['account'], registers })
+  const counter = (name: string, help: string, ...more: string[]) =>
+    new Counter({ name, help, labelNames: ['account', ...more], registers })
+
+  const lastSuccess = gauge(lastSuccessName, 'When the newest good snapshot was taken')
+  const lastRun = gauge('dashkeep_last_run_timestamp_seconds', 'When the last run ended')
+  const lastRunGood = gauge(
+    'dashkeep_last_run_success',
+    '1 when the last run left nothing to look at, else 0',
+  )
+  const suspect = gauge(
+    'dashkeep_snapshot_suspect',
+    '1 when the newest snapshot is suspect, else 0',
+  )
+  const objects = gauge('dashkeep_snapshot_objects', 'Objects in the newest snapshot')
+  const duration = gauge('dashkeep_run_duration_seconds', 'How long the last run took')
+  const runs = counter('dashkeep_runs_total', 'Runs by how they ended', 'result')
+  const stored = counter('dashkeep_stored_bytes_total', 'Bytes added to the archive')
+  const retries = counter('dashkeep_retries_total', 'Requests repeated and exports begun again')
+
+  const known = new Set<string>()
+
+  /** A counter that appears with its first count hides that count from `increase()`. */
+  function begin(account: string): void {
+    if (known.has(account)) return
+    known.add(account)
+    for (const result of results) runs.inc({ account, result }, 0)
+    for (const metric of [stored, retries]) metric.inc({ account }, 0)
+  }
+
+  function drop(account: string): void {
+    known.delete(account)
+    for (const result of results) runs.remove({ account, result })
+    for (const metric of [lastSuccess, lastRun, lastRunGood, suspect, objects, duration]) {
+      metric.remove({ account })
+    }
+    for (const metric of [stored, retries]) metric.remove({ account })
+  }
+
+  function observeAccount(outcome: AccountOutcome, endedAt: Date): void {
+    const { account, result, taken, lastGood } = outcome
+    begin(account)
+    runs.inc({ account, result })
+    retries.inc({ account }, outcome.retries)
+    stored.inc({ account }, taken?.storedBytes ?? 0)
+    lastRun.set({ account }, seconds(endedAt))
+    lastRunGood.set({ account }, isClean(outcome) ? 1 : 0)
+    duration.set({ account }, outcome.durationMs / 1000)
+    if (lastGood) lastSuccess.set({ account }, seconds(lastGood.takenAt))
+    if (taken === undefined) return
+    suspect.set({ account }, result === 'suspect' ? 1 : 0)
+    objects.set({ account }, taken.objects)
+  }
+
+  return {
+    observe({ accounts, endedAt }) {
+      for (const outcome of accounts) observeAccount(outcome, endedAt)
+    },
+    observeArchive(account, { newestGood, suspect: isSuspect }) {
+      suspect.set({ account }, isSuspect ? 1 : 0)
+      if (newestGood === undefined) return
+      lastSuccess.set({ account }, seconds(new Date(newestGood.takenAt)))
+      if (isSuspect) return
+      objects.set(
+        { account },
+        newestGood.exports.reduce((sum, entry) => sum + entry.objects, 0),
+      )
+    },
+    setLastSuccess: (account, takenAt) => lastSuccess.set({ account }, seconds(takenAt)),
+    setAccounts(accounts) {
+      const named = new Set(accounts)
+      for (const account of known) if (!named.has(account)) drop(account)
+      for (const account of accounts) begin(account)
+    },
+  }
+}
+
+function seconds(time: Date): number {
+  return time.getTime() / 1000
+}

@@ -1,0 +1,235 @@
+import pMap from 'p-map'
+import type { AccountBackup } from './app.ts'
+import { type AccountConfig, type Config, type Environment, readSecret } from './config.ts'
+import { DashkeepError } from './errors.ts'
+import type { Logger, LogTail } from './log.ts'
+import { createNotifier } from './notify/notifier.ts'
+import type { AccountOutcome, GoodSnapshot, RunOutcome } from './outcome.ts'
+import { snapshotTime } from './snapshot/snapshot-name.ts'
+import { readStatus } from './snapshot/status.ts'
+import type { ObjectStore } from './store/object-store.ts'
+
+/** Accounts whose last good snapshot is looked up at once. */
+const LOOKUPS_AT_ONCE = 8
+
+/** How long the archive is asked, all in all, since when there is no good snapshot. */
+const LOOKUP_MS = 5000
+
+export interface ReporterOptions {
+  readonly env: Environment
+  readonly tail: LogTail
+  readonly now: () => Date
+  /** Wait before what could not be sent is sent again. */
+  readonly retryBaseMs?: number | undefined
+  readonly onRun?: (run: RunOutcome) => void
+  readonly onFailedNotification?: (kind: string) => void
+}
+
+/** Makes runs known, by log, metrics and notifications. It remembers from run to run. */
+export interface Reporter {
+  /** Takes over what the archive says of an account. */
+  remember(account: string, good: GoodSnapshot): void
+  begin(config: Config, options: { run: string; log: Logger }): RunReport
+}
+
+/** Gathers how one run goes. Nothing here throws: a run does not fail for being told of. */
+export interface RunReport {
+  note(backup: AccountBackup): void
+  /** Adds something to look at to an account that has been noted. */
+  warn(account: string, warning: string): void
+  /** Tells of the run. `error` is what ended it as a whole. */
+  end(ending: {
+    exitCode: number
+    error?: Error | undefined
+    store?: ObjectStore | undefined
+  }): Promise<void>
+}
+
+interface Memory {
+  readonly lastGood?: GoodSnapshot | undefined
+  readonly badSince?: Date | undefined
+}
+
+/** What is kept of an account's backup until the run has ended: not the names of its objects. */
+type Note = Omit<AccountOutcome, 'account' | 'lastGood' | 'badSince' | 'recovered'> & {
+  /** Of the archive as this run left it; undefined when it must be remembered or looked up. */
+  readonly lastGood: GoodSnapshot | undefined
+  readonly recovered: boolean
+}
+
+export function createReporter(options: ReporterOptions): Reporter {
+  const memory = new Map<string, Memory>()
+
+  function begin(config: Config, { run, log }: { run: string; log: Logger }): RunReport {
+    const startedAt = options.now()
+    const notes = new Map<string, Note>()
+    const notifier = createNotifier(config.notifications, {
+      readAddress: (source) => readSecret(source, options.env, 'address'),
+      logTail: options.tail.text,
+      log,
+      onFailure: (kind) => options.onFailedNotification?.(kind),
+      retryBaseMs: options.retryBaseMs,
+    })
+    log.info({ accounts: config.accounts.length }, 'run begins')
+    void notifier.started()
+
+    return {
+      note: (backup) => void notes.set(backup.account.name, toNote(backup)),
+      warn(account, warning) {
+        const note = notes.get(account)
+        if (note) notes.set(account, { ...note, reasons: [...note.reasons, warning] })
+      },
+      async end({ exitCode, error, store }) {
+        if (error) for (const account of config.accounts) noteFailure(notes, account, error)
+        if (store && isHeard(config, options)) await lookUpLastGood(notes, memory, store)
+        const accounts = config.accounts.flatMap(({ name: account }) => {
+          const note = notes.get(account)
+          if (note === undefined) return []
+          const outcome = toOutcome(account, note, { before: memory.get(account), startedAt })
+          const { lastGood, result, badSince } = outcome
+          memory.set(account, { lastGood, badSince: result === 'good' ? undefined : badSince })
+          return outcome
+        })
+        const outcome: RunOutcome = {
+          run,
+          startedAt,
+          endedAt: options.now(),
+          exitCode,
+          accounts,
+          error: error && { message: error.message, hint: hintOf(error) },
+        }
+        logOutcome(log, outcome)
+        options.onRun?.(outcome)
+        await Promise.all([exportMetrics(config, outcome, log, options), notifier.ended(outcome)])
+      },
+    }
+  }
+
+  return {
+    remember: (account, lastGood) => void memory.set(account, { ...memory.get(account), lastGood }),
+    begin,
+  }
+}
+
+function toNote({ accountId, durationMs, retries, taken, error }: AccountBackup): Note {
+  const effort = { accountId, durationMs, retries }
+  if (error !== undefined) {
+    const failure = { result: 'failed', reasons: [error.message], hint: hintOf(error) } as const
+    return { ...effort, ...failure, taken: undefined, lastGood: undefined, recovered: false }
+  }
+  const { manifest, changes, warnings, recovered } = taken
+  const { suspect, snapshot, sameAs, exports } = manifest
+  const sum = (of: (entry: (typeof exports)[number]) => number) =>
+    exports.reduce((total, entry) => total + of(entry), 0)
+  const count = (kind: 'added' | 'removed' | 'changed') =>
+    changes?.reduce((total, { counts }) => total + counts[kind], 0) ?? 0
+  return {
+    ...effort,
+    result: suspect ? 'suspect' : 'good',
+    taken: {
+      snapshot,
+      objects: sum(({ objects }) => objects),
+      storedBytes: sameAs ? 0 : sum(({ file }) => file.stored.bytes),
+      changes: changes && {
+        added: count('added'),
+        removed: count('removed'),
+        changed: count('changed'),
+      },
+    },
+    reasons: [...(suspect?.reasons ?? []), ...warnings],
+    hint: suspect && 'look at the account; if it is right, run `dashkeep backup --accept-fall`',
+    lastGood: goodSnapshot(suspect ? suspect.lastGood : snapshot),
+    recovered,
+  }
+}
+
+/** A run that failed as a whole has failed for every account that it did not come to. */
+function noteFailure(notes: Map<string, Note>, account: AccountConfig, error: Error): void {
+  if (notes.has(account.name)) return
+  const { accountId } = account
+  notes.set(account.name, toNote({ account, accountId, durationMs: 0, retries: 0, error }))
+}
+
+/** A good snapshot by its name; undefined without one. */
+export function goodSnapshot(snapshot: string | undefined): GoodSnapshot | undefined {
+  const takenAt = snapshot === undefined ? undefined : snapshotTime(snapshot)
+  return snapshot && takenAt ? { snapshot, takenAt } : undefined
+}
+
+function toOutcome(
+  account: string,
+  note: Note,
+  { before = {}, startedAt }: { before: Memory | undefined; startedAt: Date },
+): AccountOutcome {
+  const good = note.result === 'good'
+  return {
+    ...note,
+    account,
+    lastGood: note.lastGood ?? before.lastGood,
+    badSince: before.badSince ?? (good ? undefined : startedAt),
+    recovered: good && (note.recovered || before.badSince !== undefined),
+  }
+}
+
+/** Whether anybody is told more than the log says. */
+function isHeard({ notifications, metrics }: Config, { onRun }: ReporterOptions): boolean {
+  return notifications.length > 0 || Boolean(onRun || metrics.textfile || metrics.pushgateway)
+}
+
+/** Asks the archive for the newest good snapshot of accounts that failed, if nobody knows it. */
+async function lookUpLastGood(
+  notes: ReadonlyMap<string, Note>,
+  memory: Map<string, Memory>,
+  store: ObjectStore,
+): Promise<void> {
+  const signal = AbortSignal.timeout(LOOKUP_MS)
+  const unknown = [...notes].filter(
+    ([account, { result }]) => result === 'failed' && memory.get(account)?.lastGood === undefined,
+  )
+  const lookUp = async ([account, { accountId }]: (typeof unknown)[number]) => {
+    if (accountId === undefined) return
+    const lastGood = await findLastGood(store, accountId, { signal })
+    memory.set(account, { ...memory.get(account), lastGood })
+  }
+  // An archive that does not answer leaves it unknown; the run has said what is wrong with it.
+  await pMap(unknown, lookUp, { concurrency: LOOKUPS_AT_ONCE }).catch(() => {})
+}
+
+/** The newest good snapshot of an account, by the archive; undefined when there is none. */
+async function findLastGood(
+  store: ObjectStore,
+  accountId: number,
+  options: { signal?: AbortSignal | undefined },
+): Promise<GoodSnapshot | undefined> {
+  for await (const { newestGood } of readStatus(store, { accountId, ...options })) {
+    return goodSnapshot(newestGood?.snapshot)
+  }
+  return undefined
+}
+
+function logOutcome(log: Logger, { accounts, error, startedAt, endedAt, exitCode }: RunOutcome) {
+  const count = (wanted: AccountOutcome['result']) =>
+    accounts.filter(({ result }) => result === wanted).length
+  const [good, suspect, failed] = [count('good'), count('suspect'), count('failed')]
+  const durationMs = endedAt.getTime() - startedAt.getTime()
+  const level = exitCode === 0 ? 'info' : error ? 'error' : 'warn'
+  log[level]({ good, suspect, failed, durationMs, exitCode, reason: error?.message }, 'run ended')
+}
+
+async function exportMetrics(
+  { metrics: { textfile, pushgateway } }: Config,
+  run: RunOutcome,
+  log: Logger,
+  options: ReporterOptions,
+): Promise<void> {
+  if (textfile === undefined && pushgateway === undefined) return
+  // Imported late: most runs have nobody to export for.
+  const { pushMetrics, writeTextfile } = await import('./metrics/export.ts')
+  const complain = (error: Error) => log.error({ reason: error.message }, 'metrics not exported')
+  if (textfile) await writeTextfile(textfile, run).catch(complain)
+  if (pushgateway) await pushMetrics(pushgateway, run, options).catch(complain)
+}
+
+function hintOf(error: Error): string | undefined {
+  return error instanceof DashkeepError ? error.hint : undefined
+}

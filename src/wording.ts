@@ -1,0 +1,26 @@
+/** `2026-11-20 16:31:00`: a moment for people, in UTC. */
+export function formatTime(time: Date): string {
+  return time.toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** `3 days ago`, roughly. */
+export function formatAge(time: Date, now: Date): string {
+  const seconds = Math.round((now.getTime() - time.getTime()) / 1000)
+  if (seconds < 0) return 'in the future'
+  const steps: [number, string][] = [
+    [86_400, 'day'],
+    [3600, 'hour'],
+    [60, 'minute'],
+    [1, 'second'],
+  ]
+  for (const [length, unit] of steps) {
+    const value = Math.floor(seconds / length)
+    if (value >= 1) return `${value} ${unit}${value === 1 ? '' : 's'} ago`
+  }
+  return 'just now'
+}
+
+/** `1 object`, `2 objects`. */
+export function plural(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}

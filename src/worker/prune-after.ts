@@ -1,0 +1,45 @@
+import type { Retention } from '../config.ts'
+import type { Logger } from '../log.ts'
+import { applyPrune, planPrune } from '../snapshot/prune.ts'
+import { findLeftWrites } from '../snapshot/sweep.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+
+/**
+ * Prunes one account by the retention. Returns what could not be removed and why; what is locked
+ * or still in use stays without a word, until a later run.
+ */
+export async function pruneAccount(
+  store: ObjectStore,
+  accountId: number,
+  policy: Retention,
+  { now, signal, log }: { now: Date; signal: AbortSignal; log: Logger },
+): Promise<string[]> {
+  const problems: string[] = []
+  let removed = 0
+  try {
+    for await (const plan of planPrune(store, policy, { now, accountId, signal })) {
+      if (plan.refusal !== undefined) log.info({ reason: plan.refusal }, 'nothing pruned')
+      for await (const { error, keptUntil } of applyPrune(store, plan, { now, signal })) {
+        if (error !== undefined) problems.push(error.message)
+        else if (keptUntil === undefined) removed += 1
+      }
+    }
+  } catch (error) {
+    problems.push((error as Error).message)
+  }
+  if (removed > 0) log.info({ removed }, 'pruned')
+  for (const reason of problems) log.warn({ reason }, 'not pruned')
+  return problems.map((problem) => `not pruned: ${problem}`)
+}
+
+/** Removes what killed writers left in the store more than a day ago. A failure is only logged. */
+export async function sweepLeftWrites(
+  store: ObjectStore,
+  { now, signal, log }: { now: Date; signal: AbortSignal; log: Logger },
+): Promise<void> {
+  try {
+    for (const write of await findLeftWrites(store, { now, signal })) await write.remove({ signal })
+  } catch (error) {
+    log.warn({ reason: (error as Error).message }, 'unfinished writes not swept')
+  }
+}

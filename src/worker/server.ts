@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { DashkeepError } from '../errors.ts'
+import type { WorkerMetrics } from './worker-metrics.ts'
+
+/** What the worker shows to the world over HTTP. */
+export interface Exhibit {
+  readonly metrics: WorkerMetrics
+  /** Why the worker is not ready; empty when it is. Anybody may read it. */
+  readonly unready: () => readonly string[]
+}
+
+/** The running server; disposing closes it, whoever is still connected. */
+export interface WorkerServer extends AsyncDisposable {
+  /** Where it listens, with the port it was given. */
+  readonly url: string
+}
+
+/**
+ * Serves `/metrics`, `/healthz` (200 while the process answers) and `/readyz` (200 while a schedule
+ * is armed and the configuration can be used). Throws a `usage` error when it cannot listen there.
+ */
+export async function startServer(listen: string, exhibit: Exhibit): Promise<WorkerServer> {
+  const server = createServer(async ({ method, url }, response) => {
+    const { status, body, type = 'text/plain; charset=utf-8' } = await answer(method, url, exhibit)
+    response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body)
+  })
+  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(listen) ?? []
+  server.listen(Number(port), host.replace(/^\[(.*)\]$/, '$1'))
+  await once(server, 'listening').catch((cause: Error & { code?: string }) => {
+    throw new DashkeepError(`Cannot listen on ${listen}: ${cause.code ?? cause.message}`, {
+      kind: 'usage',
+      hint: 'set worker.listen or DASHKEEP_LISTEN to another address, or to false',
+      cause,
+    })
+  })
+  const bound = server.address() as AddressInfo
+  const shown = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
+  return {
+    url: `http://${shown}:${bound.port}`,
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly type?: string
+}
+
+async function answer(
+  method: string | undefined,
+  url: string | undefined,
+  { metrics, unready }: Exhibit,
+): Promise<Answer> {
+  if (method !== 'GET' && method !== 'HEAD') return { status: 405, body: 'GET only\n' }
+  const [path] = (url ?? '').split('?')
+  if (path === '/healthz') return { status: 200, body: 'alive\n' }
+  if (path === '/metrics') {
+    return { status: 200, body: await metrics.text(), type: metrics.contentType }
+  }
+  if (path !== '/readyz') return { status: 404, body: 'try /metrics, /healthz or /readyz\n' }
+  const reasons = unready()
+  if (reasons.length === 0) return { status: 200, body: 'ready\n' }
+  return { status: 503, body: `not ready: ${reasons.join('; ')}\n` }
+}

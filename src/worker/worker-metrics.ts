@@ -1,0 +1,59 @@
+import { Counter, Gauge, Registry } from 'prom-client'
+import { type AccountMetrics, createAccountMetrics } from '../metrics/account-metrics.ts'
+import { version } from '../version.ts'
+
+/** What a worker tells Prometheus; every name is described in the README. */
+export interface WorkerMetrics extends AccountMetrics {
+  readonly contentType: string
+  /** Everything in the text format of Prometheus. */
+  text(): Promise<string>
+  setNextRun(time: Date): void
+  setConfigGood(good: boolean): void
+  setRunning(running: boolean): void
+  countFailedRun(): void
+  countSkippedRun(): void
+  countFailedNotification(kind: string): void
+}
+
+export function createWorkerMetrics(): WorkerMetrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers })
+
+  const nextRun = gauge('dashkeep_next_run_timestamp_seconds', 'When the schedule is due next')
+  const configGood = gauge(
+    'dashkeep_config_good',
+    '1 when the configuration could be used when it was last read, else 0',
+  )
+  const running = gauge('dashkeep_run_in_progress', '1 while a run is at work, else 0')
+  const failedRuns = counter(
+    'dashkeep_failed_runs_total',
+    'Runs that did not get as far as the accounts, or not to their end',
+  )
+  const skippedRuns = counter(
+    'dashkeep_skipped_runs_total',
+    'Runs left out since the one before was still at work',
+  )
+  const failedNotifications = counter(
+    'dashkeep_failed_notifications_total',
+    'Notifications that reached nobody',
+    'kind',
+  )
+  const help = 'Always 1; the version is its label'
+  const build = { name: 'dashkeep_build_info', help, labelNames: ['version'], registers }
+  new Gauge(build).set({ version }, 1)
+
+  return {
+    ...createAccountMetrics(registry),
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    setNextRun: (time) => nextRun.set(time.getTime() / 1000),
+    setConfigGood: (good) => configGood.set(good ? 1 : 0),
+    setRunning: (now) => running.set(now ? 1 : 0),
+    countFailedRun: () => failedRuns.inc(),
+    countSkippedRun: () => skippedRuns.inc(),
+    countFailedNotification: (kind) => failedNotifications.inc({ kind }),
+  }
+}

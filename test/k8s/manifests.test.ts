@@ -1,0 +1,42 @@
+import { writeSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { findProblems } from './relations.ts'
+import { hasKubectl, k8sFolder, type Resource, render, renderByKubectl } from './render.ts'
+
+const overlays = [
+  'base',
+  ...(await readdir(join(k8sFolder, 'overlays'))).map((n) => `overlays/${n}`),
+]
+const kubectl = hasKubectl()
+
+if (!kubectl) {
+  writeSync(
+    2,
+    'Left out: kubectl kustomize over k8s/. Include it with a kubectl of 1.27 or newer\n',
+  )
+}
+
+function byName(resources: readonly Resource[]): Resource[] {
+  const nameOf = ({ kind, metadata }: Resource) => `${kind} ${metadata.name}`
+  return resources.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+}
+
+describe('what k8s/ gives a cluster', () => {
+  it('is there in every form that the README names', () => {
+    const names = ['many-accounts', 'worker', 'folder', 'aws', 'weekly', 'production']
+    expect(overlays.toSorted()).toEqual(['base', ...names.map((n) => `overlays/${n}`)].toSorted())
+  })
+
+  it.each(overlays)('is right in %s', async (overlay) => {
+    expect(await findProblems(await render(join(k8sFolder, overlay)))).toEqual([])
+  })
+
+  if (kubectl) {
+    it.each(overlays)('is what kubectl makes of %s', async (overlay) => {
+      const folder = join(k8sFolder, overlay)
+      expect(byName(await render(folder))).toEqual(byName(await renderByKubectl(folder)))
+    })
+  }
+})

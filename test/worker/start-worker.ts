@@ -1,0 +1,97 @@
+import { Writable } from 'node:stream'
+import { exitCodeOf, exitCodeOfRun } from '../../src/cli/exit-codes.ts'
+import { type Environment, loadConfig } from '../../src/config.ts'
+import { DashkeepError } from '../../src/errors.ts'
+import { createLog, createLogTail } from '../../src/log.ts'
+import { runWorker } from '../../src/worker/worker.ts'
+import { jsonLines, until } from '../e2e/run-dashkeep.ts'
+import { createSteppedClock, type SteppedClock } from './stepped-clock.ts'
+
+/** A worker in this process, whose time the test steps. */
+export interface StartedWorker extends AsyncDisposable {
+  readonly clock: SteppedClock
+  /** What it has logged so far. */
+  log(): Record<string, unknown>[]
+  /** Steps the clock, and waits until so many runs have ended since the start. */
+  stepUntilEnded(ms: number, runs: number): Promise<void>
+  /** Waits until so many runs have ended since the start. */
+  untilEnded(runs: number): Promise<void>
+  /** Asks its HTTP server. */
+  ask(path: string): Promise<{ status: number; text: string }>
+  /** The value of a metric, written with its labels. */
+  metric(name: string): Promise<number | undefined>
+  /** Asks it to stop, and waits until it has. */
+  stop(): Promise<void>
+}
+
+export async function startWorker(options: {
+  env: Environment
+  start: string
+  random?: () => number
+}): Promise<StartedWorker> {
+  const clock = createSteppedClock(options.start)
+  const env: Record<string, string | undefined> = { DASHKEEP_LISTEN: '127.0.0.1:0', ...options.env }
+  const chunks: Buffer[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk)
+      done()
+    },
+  })
+  const tail = createLogTail()
+  const log = await createLog({ level: 'info', stream, readable: false, colors: false, tail })
+  const lines = () => jsonLines(Buffer.concat(chunks).toString())
+  const stopping = new AbortController()
+  const state = { ended: false }
+  const ended = runWorker({
+    load: () => loadConfig(env, {}, ['accounts', 'store']),
+    env,
+    log,
+    tail,
+    clock,
+    signal: stopping.signal,
+    exitCodes: { ofRun: exitCodeOfRun, ofError: exitCodeOf },
+    random: options.random ?? (() => 0),
+    retryBaseMs: 1,
+  }).finally(() => {
+    state.ended = true
+  })
+  ended.catch(() => {})
+  await until(
+    'the worker is armed',
+    () => state.ended || lines().some(({ msg }) => msg === 'schedule armed'),
+  )
+  if (state.ended) await ended
+  const url = lines().find(({ msg }) => msg === 'worker begins')?.url as string
+  const untilEnded = (runs: number) =>
+    until(`${runs} runs have ended`, async () => {
+      const ended = lines().filter(({ msg }) => msg === 'run ended')
+      return ended.length >= runs && (await metric('dashkeep_run_in_progress')) === 0
+    })
+  const ask = async (path: string) => {
+    const response = await fetch(url + path)
+    return { status: response.status, text: await response.text() }
+  }
+  async function metric(name: string): Promise<number | undefined> {
+    const { text } = await ask('/metrics')
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `))
+    return line === undefined ? undefined : Number(line.slice(name.length))
+  }
+  const stop = async () => {
+    stopping.abort(new DashkeepError('Interrupted by the test', { kind: 'interrupted' }))
+    await ended
+  }
+  return {
+    clock,
+    log: lines,
+    async stepUntilEnded(ms, runs) {
+      await clock.step(ms)
+      await untilEnded(runs)
+    },
+    untilEnded,
+    ask,
+    metric,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}

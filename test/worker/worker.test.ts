@@ -1,0 +1,366 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { until } from '../e2e/run-dashkeep.ts'
+import { accountsFrom, shortLimits, startTrial, type Trial } from '../e2e/trial.ts'
+import { startReceiver } from '../notify/receiver.ts'
+import { startWorker } from './start-worker.ts'
+import { minutes } from './stepped-clock.ts'
+
+const ids = [501, 502]
+const start = '2026-11-20T12:01:00Z'
+
+/** Two accounts with token files, backed up every five minutes; `changes` go into the file. */
+async function prepare(changes: object = {}) {
+  const trial = await startTrial({ accounts: accountsFrom(ids) })
+  const accounts = []
+  for (const accountId of ids) {
+    const file = await trial.write(`token-${accountId}`, `token-${accountId}\n`)
+    accounts.push({ name: `team-${accountId}`, accountId, token: { file } })
+  }
+  const config = {
+    service: { baseUrl: trial.sandbox.url },
+    limits: shortLimits,
+    schedule: { cron: '*/5 * * * *' },
+    accounts,
+    ...changes,
+  }
+  const env = {
+    DASHKEEP_STORE: trial.env.DASHKEEP_STORE,
+    DASHKEEP_CONFIG: await trial.write('dashkeep.yaml', config),
+  }
+  return { trial, env, config }
+}
+
+/** How many snapshots each account has. */
+async function countSnapshots(trial: Trial): Promise<number[]> {
+  const keys = [...(await trial.files()).keys()]
+  return ids.map(
+    (id) => keys.filter((key) => key.startsWith(`${id}/`) && key.endsWith('manifest.json')).length,
+  )
+}
+
+describe('a worker', () => {
+  it('catches up at the start, then keeps to its schedule', async () => {
+    const { trial, env } = await prepare()
+    await using _trial = trial
+    await using worker = await startWorker({ env, start })
+    await worker.untilEnded(1)
+    expect(await countSnapshots(trial)).toEqual([1, 1])
+    await worker.stepUntilEnded(3 * minutes, 1)
+    expect(await countSnapshots(trial)).toEqual([1, 1])
+    await worker.stepUntilEnded(1 * minutes, 2)
+    expect(await countSnapshots(trial)).toEqual([2, 2])
+    expect(await worker.metric('dashkeep_next_run_timestamp_seconds')).toBe(
+      Date.parse('2026-11-20T12:10:00Z') / 1000,
+    )
+  })
+
+  it('backs up at the start only what is late, by the archive', async () => {
+    const { trial, env } = await prepare()
+    await using _trial = trial
+    const before = new Date('2026-11-20T12:00:30Z')
+    await trial.runAt(before, ['backup', '--account', 'team-501'], env)
+    await using worker = await startWorker({ env, start })
+    await worker.untilEnded(1)
+    expect(await countSnapshots(trial)).toEqual([1, 1])
+    expect(await worker.metric('dashkeep_last_success_timestamp_seconds{account="team-501"}')).toBe(
+      before.getTime() / 1000,
+    )
+    expect(await worker.metric('dashkeep_snapshot_objects{account="team-501"}')).toBe(9)
+    expect(await worker.metric('dashkeep_snapshot_suspect{account="team-501"}')).toBe(0)
+  })
+
+  it('does not run at the start when nothing is late, whoever the token belongs to', async () => {
+    const { trial, env, config } = await prepare()
+    await using _trial = trial
+    const accounts = config.accounts.map(({ name, token }) => ({ name, token }))
+    await trial.write('dashkeep.yaml', { ...config, accounts })
+    await trial.runAt(new Date('2026-11-20T12:00:30Z'), ['backup'], env)
+    await using worker = await startWorker({ env, start })
+    await worker.stepUntilEnded(3 * minutes, 0)
+    expect(await countSnapshots(trial)).toEqual([1, 1])
+  })
+
+  it('waits a while by chance before each run', async () => {
+    const { trial, env } = await prepare({ schedule: { cron: '*/5 * * * *', jitter: '2m' } })
+    await using _trial = trial
+    await using worker = await startWorker({ env, start, random: () => 0.5 })
+    await worker.clock.step(59_000)
+    expect(trial.sandbox.requests()).toEqual([])
+    await worker.stepUntilEnded(1000, 1)
+    expect(worker.log().find(({ msg }) => msg === 'run begins')?.accounts).toBe(2)
+    expect(await countSnapshots(trial)).toEqual([1, 1])
+  })
+
+  it('leaves a run out while the one before is at work, says so and counts it', async () => {
+    const { trial, env } = await prepare()
+    await using _trial = trial
+    trial.sandbox.faults.add({ operation: 'export', type: 'search', hang: true, times: 1 })
+    await using worker = await startWorker({ env, start })
+    await until('an export hangs', () =>
+      trial.sandbox.requests().some(({ operation }) => operation === 'export'),
+    )
+    await worker.clock.step(10 * minutes)
+    expect(await worker.metric('dashkeep_skipped_runs_total')).toBe(2)
+    const skipped = worker.log().filter(({ msg }) => String(msg).startsWith('run left out'))
+    expect(skipped.map(({ due }) => due)).toEqual([
+      '2026-11-20T12:05:00.000Z',
+      '2026-11-20T12:10:00.000Z',
+    ])
+  })
+
+  it('ends a run that takes too long, and keeps what it has', async () => {
+    const { trial, env } = await prepare({ schedule: { cron: '0 * * * *', deadline: '10m' } })
+    await using _trial = trial
+    trial.sandbox.faults.add({ operation: 'export', account: 502, hang: true })
+    await using worker = await startWorker({ env, start })
+    await until('one account is done', () =>
+      worker.log().some(({ msg }) => msg === 'snapshot taken'),
+    )
+    await worker.stepUntilEnded(10 * minutes, 1)
+    expect(await countSnapshots(trial)).toEqual([1, 0])
+    const failed = worker.log().find(({ msg }) => msg === 'backup failed')
+    expect(failed).toMatchObject({
+      account: 'team-502',
+      reason: 'Cannot finish the run: it takes longer than 600 s',
+    })
+    expect(worker.log().find(({ msg }) => msg === 'run ended')).toMatchObject({
+      good: 1,
+      failed: 1,
+      exitCode: 3,
+    })
+  })
+
+  it('prunes after good runs, account by account', async () => {
+    const schedule = { cron: '*/5 * * * *', pruneAfter: true }
+    const { trial, env } = await prepare({ schedule, retention: { last: 1 } })
+    await using _trial = trial
+    for (const time of ['11:00', '11:20', '11:40']) {
+      await trial.runAt(new Date(`2026-11-18T${time}:00Z`), ['backup', '--full'], env)
+    }
+    trial.sandbox.faults.add({ operation: 'whoami', account: 502, refused: true })
+    await using worker = await startWorker({ env, start })
+    await worker.untilEnded(1)
+    const [pruned = 0, kept] = await countSnapshots(trial)
+    expect(pruned).toBeLessThan(4)
+    expect(kept).toBe(3)
+    expect((await trial.run(['verify'], env)).exitCode).toBe(0)
+    expect(worker.log().find(({ msg }) => msg === 'pruned')).toMatchObject({ account: 'team-501' })
+  })
+
+  it('reads tokens anew for each run; one whose file is gone fails alone', async () => {
+    const { trial, env } = await prepare()
+    await using _trial = trial
+    await using worker = await startWorker({ env, start })
+    await worker.untilEnded(1)
+    trial.sandbox.faults.add({ operation: 'whoami', account: 501, refused: true, times: 1 })
+    await rm(join(trial.folder, 'token-502'))
+    await worker.stepUntilEnded(5 * minutes, 2)
+    expect(await countSnapshots(trial)).toEqual([1, 1])
+    const reasons = worker
+      .log()
+      .flatMap(({ msg, reason }) => (msg === 'backup failed' ? reason : []))
+    expect(reasons.toSorted()).toEqual([
+      expect.stringMatching(/^Cannot find out whom the token belongs to: the service refuses/),
+      expect.stringMatching(/^Cannot read the token: .*token-502 is not there$/),
+    ])
+    await worker.stepUntilEnded(5 * minutes, 3)
+    expect(await countSnapshots(trial)).toEqual([2, 1])
+    await writeFile(join(trial.folder, 'token-502'), 'revoked')
+    await worker.stepUntilEnded(5 * minutes, 4)
+    expect(await countSnapshots(trial)).toEqual([3, 1])
+    await writeFile(join(trial.folder, 'token-502'), 'token-502')
+    await worker.stepUntilEnded(5 * minutes, 5)
+    expect(await countSnapshots(trial)).toEqual([4, 2])
+  })
+
+  it('follows a schedule that is changed, from the next run on', async () => {
+    const { trial, env, config } = await prepare()
+    await using _trial = trial
+    await using worker = await startWorker({ env, start })
+    await worker.untilEnded(1)
+    await trial.write('dashkeep.yaml', { ...config, schedule: { cron: '*/20 * * * *' } })
+    await worker.stepUntilEnded(5 * minutes, 2)
+    expect(await worker.metric('dashkeep_next_run_timestamp_seconds')).toBe(
+      Date.parse('2026-11-20T12:20:00Z') / 1000,
+    )
+    await worker.clock.step(13 * minutes)
+    expect(await countSnapshots(trial)).toEqual([2, 2])
+    await worker.stepUntilEnded(1 * minutes, 3)
+    expect(await countSnapshots(trial)).toEqual([3, 3])
+  })
+
+  it('does not begin without a schedule, or with a configuration that cannot be used', async () => {
+    const { trial, env, config } = await prepare()
+    await using _trial = trial
+    const { schedule: _, ...unscheduled } = config
+    await trial.write('dashkeep.yaml', unscheduled)
+    await expect(startWorker({ env, start })).rejects.toThrow('Cannot follow a schedule')
+    await trial.write('dashkeep.yaml', { ...config, schedule: { cron: '61 * * * *' } })
+    await expect(startWorker({ env, start })).rejects.toThrow('expected a cron expression')
+    await trial.write('dashkeep.yaml', config)
+    const taken = startWorker({ env: { ...env, DASHKEEP_LISTEN: 'no.such.host.:1' }, start })
+    await expect(taken).rejects.toThrow('Cannot listen on no.such.host.:1')
+  })
+
+  it('tells the story of a bad day in order: log, metrics, readiness, webhook and ping', async () => {
+    await using receiver = await startReceiver()
+    const { trial, env, config } = await prepare({
+      notifications: [
+        { kind: 'webhook', url: { env: 'HOOK' }, on: ['failure', 'suspect', 'recovery'] },
+        { kind: 'ping', url: { env: 'PING' } },
+      ],
+    })
+    await using _trial = trial
+    const addresses = { HOOK: `${receiver.url}/hook`, PING: `${receiver.url}/ping/secret-uuid` }
+    await using worker = await startWorker({ env: { ...env, ...addresses }, start })
+    const ready = async () => (await worker.ask('/readyz')).status
+    const lastSuccess = 'dashkeep_last_success_timestamp_seconds{account="team-501"}'
+    await worker.untilEnded(1)
+    expect([await ready(), await worker.metric(lastSuccess)]).toEqual([
+      200,
+      Date.parse(start) / 1000,
+    ])
+
+    trial.sandbox.faults.add({ operation: 'export', status: 503 })
+    await worker.stepUntilEnded(4 * minutes, 2)
+    await worker.stepUntilEnded(5 * minutes, 3)
+    expect([await ready(), await worker.metric(lastSuccess)]).toEqual([
+      200,
+      Date.parse(start) / 1000,
+    ])
+    expect(await worker.metric('dashkeep_runs_total{account="team-501",result="failed"}')).toBe(2)
+    expect(await worker.metric('dashkeep_last_run_success{account="team-501"}')).toBe(0)
+    expect(await worker.metric('dashkeep_retries_total{account="team-501"}')).toBe(12)
+
+    trial.sandbox.faults.clear()
+    await worker.stepUntilEnded(5 * minutes, 4)
+    const recoveredAt = Date.parse('2026-11-20T12:15:00Z') / 1000
+    expect(await worker.metric(lastSuccess)).toBe(recoveredAt)
+
+    await writeFile(env.DASHKEEP_CONFIG, 'accounts: nonsense')
+    await worker.stepUntilEnded(5 * minutes, 5)
+    expect(await worker.ask('/readyz')).toEqual({
+      status: 503,
+      text: 'not ready: the configuration cannot be used\n',
+    })
+    expect((await worker.ask('/healthz')).status).toBe(200)
+    expect(await worker.metric('dashkeep_config_good')).toBe(0)
+    expect(await worker.metric('dashkeep_failed_runs_total')).toBe(1)
+
+    await trial.write('dashkeep.yaml', config)
+    await worker.stepUntilEnded(5 * minutes, 6)
+    expect([await ready(), await worker.metric('dashkeep_config_good')]).toEqual([200, 1])
+
+    expect(receiver.pathsBelow('/ping/secret-uuid')).toEqual(
+      ['', '/fail', '/fail', '', '/fail', ''].flatMap((end) => ['/start', end]),
+    )
+    const told = receiver.jsonAt('/hook')
+    expect(told.map(({ events }) => events)).toEqual([
+      ['failure'],
+      ['failure'],
+      ['recovery'],
+      ['failure'],
+      ['recovery'],
+    ])
+    expect(told[1]?.text).toContain('dashkeep: of 2 accounts 2 failed, 0 good')
+    expect(told[1]?.text).toContain('not good since 2026-11-20 12:05:00 UTC (5 minutes ago)')
+    expect(told[1]?.text).toMatch(
+      /last good snapshot 20261120T120100Z-\w{6} of 2026-11-20 12:01:00/,
+    )
+    expect(told[2]?.text).toContain(
+      'had not been good since 2026-11-20 12:05:00 UTC (10 minutes ago)',
+    )
+    expect(told[3]?.text).toMatch(/^dashkeep: the backup failed\nCannot use the configuration/)
+    expect(JSON.stringify(receiver.received.map(({ body }) => body))).not.toMatch(/secret|token-50/)
+    expect(await countSnapshots(trial)).toEqual([3, 3])
+  })
+
+  it('pings success only once the snapshot is there, with what the run has logged', async () => {
+    const seen: number[][] = []
+    const { trial, env } = await prepare()
+    await using _trial = trial
+    await using receiver = await startReceiver(async () => {
+      seen.push(await countSnapshots(trial))
+      return 200
+    })
+    await using worker = await startWorker({
+      env: { ...env, DASHKEEP_PING_URL: receiver.url },
+      start,
+    })
+    await worker.untilEnded(1)
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/start', '/'])
+    expect(seen.at(-1)).toEqual([1, 1])
+    const [text = '', ...log] = receiver.received[1]?.body.split('\n\n') ?? []
+    expect(text).toMatch(
+      /^dashkeep: of 2 accounts 2 good\ngood team-501: snapshot \S+, \d+ objects\n/,
+    )
+    const logged = log
+      .join('')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(logged.map(({ msg }) => msg)).toEqual([
+      'run begins',
+      'snapshot taken',
+      'snapshot taken',
+      'run ended',
+    ])
+    expect(new Set(logged.map(({ run }) => run)).size).toBe(1)
+  })
+
+  it('stops in order: the run is ended, nothing is left behind, nobody is alarmed', async () => {
+    const { trial, env } = await prepare()
+    await using _trial = trial
+    await using receiver = await startReceiver()
+    trial.sandbox.faults.add({ operation: 'export', type: 'dashboard', hang: true })
+    const worker = await startWorker({ env: { ...env, DASHKEEP_PING_URL: receiver.url }, start })
+    await until('an export hangs', () =>
+      trial.sandbox.requests().some(({ type }) => type === 'dashboard'),
+    )
+    await worker.stop()
+    expect(
+      worker
+        .log()
+        .map(({ msg }) => msg)
+        .slice(-5),
+    ).toEqual([
+      'stopping',
+      'backup interrupted',
+      'backup interrupted',
+      'run interrupted',
+      'stopped',
+    ])
+    expect([...(await trial.files()).keys()]).toEqual([])
+    expect(receiver.pathsBelow('/')).toEqual(['start'])
+    await expect(worker.ask('/healthz')).rejects.toThrow()
+  })
+})
+
+describe('the metrics of a worker', () => {
+  it('name no account that the configuration does not name any more', async () => {
+    const { trial, env, config } = await prepare()
+    await using _trial = trial
+    await using worker = await startWorker({ env, start })
+    await worker.untilEnded(1)
+    const before = await worker.ask('/metrics')
+    expect(before.text).toContain('team-502')
+    await trial.write('dashkeep.yaml', { ...config, accounts: config.accounts.slice(0, 1) })
+    await worker.stepUntilEnded(5 * minutes, 2)
+    const after = await worker.ask('/metrics')
+    expect(after.text).toContain('team-501')
+    expect(after.text).not.toContain('team-502')
+  })
+
+  it('are all described in the README', async () => {
+    const { trial, env } = await prepare()
+    await using _trial = trial
+    await using worker = await startWorker({ env, start })
+    const { text } = await worker.ask('/metrics')
+    const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+    expect(names.length).toBeGreaterThan(10)
+    expect(names.filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
+  })
+})
