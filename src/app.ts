@@ -1,11 +1,15 @@
 import pMap from 'p-map'
+import { encodeList, subAccountsType } from './accounts/list-document.ts'
+import type { SubAccountService } from './accounts/service.ts'
 import { type AccountConfig, type Config, type Environment, readSecret } from './config.ts'
 import { DashkeepError } from './errors.ts'
 import type { Logger } from './log.ts'
 import type { ServiceClient } from './service/client.ts'
+import { ServiceError, type ServiceErrorCode } from './service/errors.ts'
 import { createOpener, createSealer, type Opener, type Sealer } from './snapshot/encryption.ts'
 import { defaultScanLimits, type ScanLimits } from './snapshot/export-scanner.ts'
 import type { Manifest } from './snapshot/manifest.ts'
+import type { SavedObjectSource } from './snapshot/source.ts'
 import { type TakenSnapshot, type TakeProgress, takeSnapshot } from './snapshot/take.ts'
 import type { ObjectStore } from './store/object-store.ts'
 import { openStore } from './store/open-store.ts'
@@ -81,6 +85,87 @@ export async function connectAccount(
   })
 }
 
+/** The saved objects of an account, and the settings of its sub accounts as one more type. */
+function sourceOf(service: ServiceClient): SavedObjectSource {
+  return {
+    address: service.address,
+    whoami: service.whoami,
+    async exportObjects(type, options) {
+      if (type !== subAccountsType) return service.exportObjects(type, options)
+      return ReadableStream.from([encodeList(await service.listSubAccounts(options))])
+    },
+  }
+}
+
+/** The sub accounts of a main account, and the main account itself. */
+export interface Management extends SubAccountService, AsyncDisposable {
+  /** Whom the token belongs to. */
+  readonly main: { readonly accountId: number; readonly accountName: string }
+  readonly address: string
+}
+
+/**
+ * Connects to the management of sub accounts with a main account's token. Throws a `usage` error
+ * when the token belongs to another account than the configured one.
+ */
+export async function connectManagement(
+  account: AccountConfig,
+  config: Config,
+  { env, log, signal }: { env: Environment; log: Logger; signal: AbortSignal },
+): Promise<Management> {
+  let retries = 0
+  const onRetry = () => {
+    retries += 1
+  }
+  const client = await connectAccount(account, config, { env, log, onRetry })
+  // An attempt before the one that was refused may have done it.
+  const unclear = new WeakSet<Error>()
+  try {
+    const main = await client.whoami({ signal })
+    if (account.accountId !== undefined && account.accountId !== main.accountId) {
+      throw new DashkeepError(
+        `Cannot use the token of ${account.name}: it belongs to account ${main.accountId} (${main.accountName}) instead of ${account.accountId}`,
+        {
+          kind: 'usage',
+          hint: 'use a token of the expected account, or correct the expected account id',
+        },
+      )
+    }
+    return {
+      main,
+      address: client.address,
+      listSubAccounts: client.listSubAccounts,
+      createSubAccount: client.createSubAccount,
+      async replaceSubAccount(...call) {
+        const before = retries
+        try {
+          await client.replaceSubAccount(...call)
+        } catch (error) {
+          if (retries > before) unclear.add(error as Error)
+          throw error
+        }
+      },
+      isRefusal: (error) =>
+        error instanceof ServiceError && refusals.has(error.code) && !unclear.has(error),
+      [Symbol.asyncDispose]: client.close,
+    }
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+}
+
+/** Failures after which the service has not done what it was asked. */
+const refusals: ReadonlySet<ServiceErrorCode> = new Set([
+  'refused-token',
+  'wrong-region',
+  'no-endpoint',
+  'unknown-account',
+  'rejected',
+  'redirected',
+  'too-many-requests',
+] as const)
+
 /** The present objects of an account, as a snapshot that nobody keeps. Disposing forgets it. */
 export interface LiveSnapshot extends AsyncDisposable {
   readonly store: ObjectStore
@@ -104,10 +189,10 @@ export async function exportLive(
   },
 ): Promise<LiveSnapshot> {
   const { now, accountId, types, signal } = options
-  await using source = await connectAccount(account, config, options)
+  await using service = await connectAccount(account, config, options)
   const { createMemoryStore } = await import('./store/memory.ts')
   const store = createMemoryStore()
-  const { manifest } = await takeSnapshot(source, store, {
+  const { manifest } = await takeSnapshot(sourceOf(service), store, {
     takenAt: now(),
     now,
     types,
@@ -206,11 +291,11 @@ export async function backupAccount(
   }
   try {
     options.signal?.throwIfAborted()
-    await using source = await connectAccount(account, config, { ...options, onRetry })
-    const taken = await takeSnapshot(source, store, {
+    await using service = await connectAccount(account, config, { ...options, onRetry })
+    const taken = await takeSnapshot(sourceOf(service), store, {
       takenAt: options.now(),
       now: options.now,
-      types: config.types,
+      types: [...config.types, ...(account.include ?? [])],
       expectedAccountId: account.accountId,
       compression: config.compression,
       maxFall: config.guard.maxFall,

@@ -20,11 +20,18 @@ export interface AccountConfig {
   /** The account the token must belong to; a token of any other is refused. */
   readonly accountId: number | undefined
   readonly token: SecretSource
+  /** What a snapshot holds besides saved objects. */
+  readonly include?: readonly Inclusion[] | undefined
 }
+
+/** `sub-accounts`: the settings of the sub accounts, with the token of a main account. */
+export type Inclusion = 'sub-accounts'
 
 /** Everything dashkeep is told, with defaults filled in and no secret in it. */
 export interface Config {
   readonly accounts: readonly AccountConfig[]
+  /** The main account whose sub accounts are managed. */
+  readonly management: AccountConfig | undefined
   /** Which part of the accounts this process backs up; all of them when undefined. */
   readonly shard: Shard | undefined
   readonly store: StoreConfig | undefined
@@ -199,11 +206,25 @@ const fileSchema = z
             .describe('Stands before the unversioned paths, such as /v1'),
           accountId: z.int().optional().describe('The account the token must belong to'),
           token: secretSource.describe('Where the API token comes from'),
+          include: z
+            .array(z.literal('sub-accounts'))
+            .max(1)
+            .optional()
+            .describe('Also keep the settings of its sub accounts; the token of a main account'),
         }),
       )
       .min(1)
       .optional()
       .describe('The accounts to back up'),
+    management: z
+      .strictObject({
+        baseUrl: url.optional().describe('Regional base address of the service'),
+        pathPrefix: pathPrefix.optional(),
+        accountId: z.int().optional().describe('The main account the token must belong to'),
+        token: secretSource.describe("Where the main account's API token comes from"),
+      })
+      .optional()
+      .describe('The main account whose sub accounts are managed; backups do not use it'),
     store: z
       .strictObject({
         url: storeUrl.optional().describe('s3://bucket/prefix or file:///folder'),
@@ -430,10 +451,11 @@ export async function loadConfig(
     problems.push(...checked.error.issues.flatMap((issue) => describeIssue(issue, sourceOf)))
   }
   const accounts = checked.data ? resolveAccounts(checked.data, problems) : []
+  const management = checked.data && resolveManagement(checked.data, problems)
   const shard = readShard(variables, env, flags, problems)
   if (checked.data) problems.push(...missing(checked.data, needs, env))
   if (problems.length > 0 || !checked.data) throw unusable(path, problems)
-  return complete(checked.data, { accounts, shard })
+  return complete(checked.data, { accounts, management, shard })
 }
 
 /** The JSON schema of the configuration file. */
@@ -612,20 +634,35 @@ function resolveAccounts(file: FileConfig, problems: string[]): AccountConfig[] 
     if (names.has(account.name))
       problems.push(`accounts.${place}.name: ${account.name} comes twice`)
     names.add(account.name)
-    const baseUrl = account.baseUrl ?? file.service?.baseUrl ?? ''
-    if (!baseUrl) {
-      problems.push(
-        `accounts.${place}.baseUrl: missing, and neither service.baseUrl nor DASHKEEP_BASE_URL is set`,
-      )
-    }
-    return {
-      name: account.name,
-      baseUrl,
-      pathPrefix: account.pathPrefix ?? file.service?.pathPrefix ?? '',
-      accountId: account.accountId,
-      token: account.token,
-    }
+    return resolveAccount(account, file, { place: `accounts.${place}`, problems })
   })
+}
+
+function resolveManagement(file: FileConfig, problems: string[]): AccountConfig | undefined {
+  if (file.management === undefined) return undefined
+  const account = { ...file.management, name: 'management' }
+  return resolveAccount(account, file, { place: 'management', problems })
+}
+
+function resolveAccount(
+  account: NonNullable<FileConfig['accounts']>[number],
+  { service }: FileConfig,
+  { place, problems }: { place: string; problems: string[] },
+): AccountConfig {
+  const baseUrl = account.baseUrl ?? service?.baseUrl ?? ''
+  if (!baseUrl) {
+    problems.push(
+      `${place}.baseUrl: missing, and neither service.baseUrl nor DASHKEEP_BASE_URL is set`,
+    )
+  }
+  return {
+    name: account.name,
+    baseUrl,
+    pathPrefix: account.pathPrefix ?? service?.pathPrefix ?? '',
+    accountId: account.accountId,
+    token: account.token,
+    include: account.include,
+  }
 }
 
 /**
@@ -670,7 +707,10 @@ function missing(file: FileConfig, needs: readonly ConfigNeed[], env: Environmen
   return problems
 }
 
-function complete(file: FileConfig, outside: Pick<Config, 'accounts' | 'shard'>): Config {
+function complete(
+  file: FileConfig,
+  outside: Pick<Config, 'accounts' | 'management' | 'shard'>,
+): Config {
   return {
     ...outside,
     store: completeStore(file.store),

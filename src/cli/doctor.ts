@@ -2,8 +2,11 @@ import { connectAccount, openArchive } from '../app.ts'
 import { type AccountConfig, defaultTypes } from '../config.ts'
 import { DashkeepError } from '../errors.ts'
 import { probeStore } from '../snapshot/probe-store.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import { coverageReasons, readCoverage } from './accounts-coverage.ts'
 import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
+import { manage, nameAccount } from './management.ts'
 import type { CommonOptions } from './program.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -50,7 +53,13 @@ async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Fi
     }
   }
   for (const account of config.accounts) yield* examineAccount(account, context, terminal)
-  yield* examineStore(context, terminal)
+  const store = await openArchive(config)
+  try {
+    yield* examineStore(store, terminal)
+    yield* examineManagement(context, terminal, store)
+  } finally {
+    await store.close()
+  }
 }
 
 async function* examineAccount(
@@ -78,6 +87,10 @@ async function* examineAccount(
       yield { check, result: 'warning', detail, hint: `set accountId to ${accountId}` }
     }
     yield clockFinding(account, service.clockSkewMs)
+    if (account.include?.includes('sub-accounts')) {
+      const { length } = await service.listSubAccounts({ signal })
+      yield { check, result: 'ok', detail: `the token may list the sub accounts: ${length}` }
+    }
   } catch (error) {
     yield failure(check, error as Error)
   }
@@ -101,20 +114,44 @@ function clockFinding(account: AccountConfig, skewMs: number | undefined): Findi
   return { check, result: 'failed', detail: `this machine's clock is ${detail}`, hint }
 }
 
-async function* examineStore({ config }: Context, { signal }: Terminal): AsyncGenerator<Finding> {
-  const store = await openArchive(config)
+async function* examineStore(store: ObjectStore, { signal }: Terminal): AsyncGenerator<Finding> {
+  for await (const { right, error } of probeStore(store, { signal })) {
+    const check = `store ${right}`
+    if (error === undefined) yield { check, result: 'ok', detail: store.url }
+    else yield failure(check, error)
+    if (right === 'write' && error !== undefined) return
+  }
+  for await (const { subject, ...found } of store.examine?.({ signal }) ?? []) {
+    yield { check: `store ${subject}`, ...found }
+  }
+}
+
+/** Whether the main account can be managed, and its sub accounts are backed up, however long ago. */
+async function* examineManagement(
+  context: Context,
+  terminal: Terminal,
+  store: ObjectStore,
+): AsyncGenerator<Finding> {
+  const account = context.config.management
+  if (account === undefined) return
   try {
-    for await (const { right, error } of probeStore(store, { signal })) {
-      const check = `store ${right}`
-      if (error === undefined) yield { check, result: 'ok', detail: store.url }
-      else yield failure(check, error)
-      if (right === 'write' && error !== undefined) return
+    await using managing = await manage(terminal, context, account)
+    const maxAgeMs = Number.POSITIVE_INFINITY
+    const { accounts } = await readCoverage(terminal, managing, { store, maxAgeMs })
+    const main = `the token belongs to main account ${nameAccount(managing.service.main)}`
+    yield {
+      check: 'management',
+      result: 'ok',
+      detail: `${main}, of ${accounts.length} sub account(s)`,
     }
-    for await (const { subject, ...found } of store.examine?.({ signal }) ?? []) {
-      yield { check: `store ${subject}`, ...found }
+    for (const sub of accounts) {
+      if (sub.state === 'covered') continue
+      const detail = `${nameAccount(sub)}: ${coverageReasons[sub.state]}`
+      const hint = '`dashkeep accounts coverage` shows all sub accounts'
+      yield { check: 'coverage', result: 'warning', detail, hint }
     }
-  } finally {
-    await store.close()
+  } catch (error) {
+    yield failure('management', error as Error)
   }
 }
 

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { version } from '../version.ts'
+import { declareAccountVerbs } from './program-accounts.ts'
 import { referenceForms } from './snapshot-reference.ts'
 import { createTerminal, type Outside, type Terminal } from './terminal.ts'
 
@@ -61,11 +62,13 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
   declareKeepingVerbs(program, run)
   declareRestore(program, run)
   declareServiceVerbs(program, run)
+  declareAccountVerbs(program, run, { common, toNumber })
   declareTrialVerbs(program, run)
   return program
 }
 
-type Run = <Options extends object>(
+/** Makes an action of a verb that is imported when it is asked for. */
+export type Run = <Options extends object>(
   load: () => Promise<Verb<Options>>,
   read?: (args: string[]) => object,
 ) => (...given: unknown[]) => Promise<void>

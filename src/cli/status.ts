@@ -2,8 +2,9 @@ import { openArchive } from '../app.ts'
 import type { AccountConfig } from '../config.ts'
 import { parseDuration } from '../duration.ts'
 import { type AccountStatus, readStatus } from '../snapshot/status.ts'
-import { createContext, parseAccountId } from './context.ts'
+import { type Context, createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
+import { manage } from './management.ts'
 import type { CommonOptions } from './program.ts'
 import { formatAge, formatBytes, formatTable, plural, type Terminal } from './terminal.ts'
 
@@ -24,7 +25,8 @@ export async function status(
 ): Promise<number> {
   const accountId = parseAccountId(options.account)
   const maxAgeMs = options.maxAge === undefined ? undefined : parseDuration(options.maxAge)
-  const { config } = await createContext(terminal, options, ['store'])
+  const context = await createContext(terminal, options, ['store'])
+  const { config } = context
   const store = await openArchive(config)
   const now = terminal.now()
   try {
@@ -34,13 +36,21 @@ export async function status(
       const state = stateOf(found, { now, maxAgeMs })
       lines.push({ state, accountId: found.accountId, name, status: found })
     }
-    if (accountId === undefined) lines.push(...missingAccounts(config.accounts, lines))
-    else if (lines.length === 0) {
+    let unlisted: Error | undefined
+    if (accountId === undefined) {
+      lines.push(...missingAccounts(config.accounts, lines))
+      const listed = await listSubAccounts(context, terminal)
+      if (listed instanceof Error) unlisted = listed
+      else lines.push(...missingAccounts(listed, lines))
+    } else if (lines.length === 0) {
       lines.push({ state: 'missing', accountId, name: undefined, status: undefined })
     }
-    if (terminal.json) terminal.printJson({ accounts: lines.map((line) => toJson(line, now)) })
-    else printStatus(terminal, lines, { now, url: store.url })
-    return exitCodeFor(lines)
+    if (terminal.json) {
+      const accounts = lines.map((line) => toJson(line, now))
+      terminal.printJson({ accounts, subAccountsError: unlisted?.message })
+    } else printStatus(terminal, lines, { now, url: store.url, unlisted })
+    const exitCode = exitCodeFor(lines)
+    return exitCode === exitCodes.done && unlisted ? exitCodes.partly : exitCode
   } finally {
     await store.close()
   }
@@ -57,8 +67,29 @@ function stateOf(
   return suspects.length > 0 ? 'suspect' : 'good'
 }
 
-/** Configured accounts of which the archive holds nothing, as far as their ids are known. */
-function missingAccounts(accounts: readonly AccountConfig[], lines: readonly Line[]): Line[] {
+/** The sub accounts of the main account that is managed, if any, or why they are not known. */
+async function listSubAccounts(
+  context: Context,
+  terminal: Terminal,
+): Promise<NamedAccount[] | Error> {
+  const { management } = context.config
+  if (management === undefined) return []
+  try {
+    await using managing = await manage(terminal, context, management)
+    const listed = await managing.service.listSubAccounts(terminal)
+    return listed
+      .filter(({ accountId }) => accountId !== managing.mainId)
+      .map(({ accountId, accountName }) => ({ accountId, name: accountName }))
+  } catch (error) {
+    terminal.signal.throwIfAborted()
+    return error as Error
+  }
+}
+
+type NamedAccount = Pick<AccountConfig, 'accountId' | 'name'>
+
+/** Accounts of which the archive holds nothing, as far as their ids are known. */
+function missingAccounts(accounts: readonly NamedAccount[], lines: readonly Line[]): Line[] {
   const present = new Set(lines.map(({ accountId }) => accountId))
   return accounts
     .filter(({ accountId }) => accountId !== undefined && !present.has(accountId))
@@ -98,7 +129,7 @@ function objectsOf({ exports }: NonNullable<AccountStatus['newestGood']>): numbe
 function printStatus(
   terminal: Terminal,
   lines: readonly Line[],
-  { now, url }: { now: Date; url: string },
+  { now, url, unlisted }: { now: Date; url: string; unlisted: Error | undefined },
 ): void {
   const { colors } = terminal
   const rows = lines.map(({ state, accountId, name = '', status }) => {
@@ -123,6 +154,7 @@ function printStatus(
     for (const problem of status?.problems ?? [])
       terminal.print(`${colors.red('damaged')} ${problem}`)
   }
+  if (unlisted) terminal.print(`${colors.yellow('unknown')} ${unlisted.message}`)
   if (rows.length > 0) terminal.print()
   terminal.print(`${plural(lines.length, 'account')} in ${url}`)
 }

@@ -7,7 +7,7 @@ import { parseSavedObject } from '../objects/saved-object.ts'
 import { createExportScanner, type ScanLimits } from '../snapshot/export-scanner.ts'
 import { typeNamePattern } from '../snapshot/manifest.ts'
 import { type FolderIndex, indexName, jsonFilesIn, readIndex } from './opened-folder.ts'
-import type { RestoreSource } from './source.ts'
+import { isImportable, type RestoreSource } from './source.ts'
 
 /** What reading a folder needs. */
 export interface FolderOptions {
@@ -59,7 +59,7 @@ async function readOpened(path: string, type: string): Promise<Uint8Array> {
 }
 
 async function documentsSource(folder: string, options: FolderOptions): Promise<RestoreSource> {
-  const types = await typesIn(folder)
+  const types = (await typesIn(folder)).filter(isImportable)
   if (types.length === 0) {
     throw new DashkeepError(
       `Cannot restore from ${folder}: it holds neither ${indexName} nor export documents`,

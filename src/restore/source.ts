@@ -16,7 +16,12 @@ export interface RestoreSource {
   readHits(type: string): AsyncIterable<Uint8Array>
 }
 
-/** A snapshot of the archive as a source. */
+/** Whether an import takes the type: settings of sub accounts, which a snapshot may hold, it does not. */
+export function isImportable(type: string): boolean {
+  return type !== 'sub-accounts'
+}
+
+/** A snapshot of the archive as a source, as far as it can be imported. */
 export function snapshotSource(
   store: ObjectStore,
   manifest: Manifest,
@@ -26,7 +31,7 @@ export function snapshotSource(
   return {
     label: `snapshot ${snapshot} of account ${account.id} (${account.name})`,
     account,
-    exports,
+    exports: exports.filter(({ type }) => isImportable(type)),
     async *readHits(type) {
       for await (const { bytes } of readObjects(store, manifest, type, options)) yield bytes
     },

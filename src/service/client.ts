@@ -27,6 +27,7 @@ import type {
 } from './sub-account.ts'
 import { type Answer, createTransport, type TransportLimits } from './transport.ts'
 
+export { DashkeepError } from '../errors.ts'
 export { ServiceError, type ServiceErrorCode } from './errors.ts'
 export type { ImportAnswer, ObjectImport } from './import.ts'
 export type { RetryEvent } from './retry.ts'

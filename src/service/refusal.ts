@@ -47,7 +47,7 @@ export function refusalOf(reply: Reply, explaining: Explaining): ServiceError {
       ? explainRegions(regions)
       : redirects(status)
         ? explainRedirect(reply, { address, sanitize })
-        : explainStatus(status, operation)
+        : explainStatus(status, operation, said)
   return new ServiceError(
     `Cannot ${operation.action}: ${explanation.state} (${describe(reply, said, { requestId, sanitize })})`,
     {
@@ -156,7 +156,7 @@ function explainRedirect(
   }
 }
 
-function explainStatus(status: number, operation: Operation): Explanation {
+function explainStatus(status: number, operation: Operation, { errorCode }: Said): Explanation {
   if (status === 401 || status === 403) return explainRefusedToken(operation)
   if (status === 404 && operation.name === 'replace') return unknownAccount
   if (status === 404 || status === 405 || status === 410) {
@@ -168,8 +168,17 @@ function explainStatus(status: number, operation: Operation): Explanation {
   return {
     code: 'rejected',
     state: 'the service rejects the request',
-    hint: 'What the service says above tells what to change.',
+    hint: /ILLEGAL_PLAN/i.test(errorCode ?? '') ? planHint : rejectionHint(operation),
   }
+}
+
+const planHint =
+  'The sub accounts together may take no more than the plan of the main account holds: reduce another one first.'
+
+function rejectionHint({ name }: Operation): string {
+  const hint = 'What the service says above tells what to change.'
+  if (name !== 'create') return hint
+  return `${hint} The e-mail must be of a user who is an admin of the main account; some services want the accounts that share objects, if only none.`
 }
 
 function explainRefusedToken(operation: Operation): Explanation {

@@ -1,0 +1,55 @@
+import { sumGb } from '../accounts/move-plan.ts'
+import type { SubAccount } from '../accounts/service.ts'
+import { exitCodes } from './exit-codes.ts'
+import { type ManagementOptions, nameAccount, openManagement } from './management.ts'
+import { formatTable, plural, printable, type Terminal } from './terminal.ts'
+
+/** `dashkeep accounts list`: the sub accounts as the service lists them. */
+export async function listAccounts(
+  terminal: Terminal,
+  options: ManagementOptions,
+): Promise<number> {
+  await using managing = await openManagement(terminal, options)
+  const { service, mainId } = managing
+  const accounts = await service.listSubAccounts(terminal)
+  if (terminal.json) {
+    terminal.printJson({
+      main: service.main,
+      accounts: accounts.map((account) => ({ ...account, isMain: account.accountId === mainId })),
+    })
+  } else {
+    terminal.print(`Main account ${nameAccount(service.main)} at ${service.address}`)
+    print(terminal, accounts, mainId)
+  }
+  return exitCodes.done
+}
+
+function print(terminal: Terminal, accounts: readonly SubAccount[], mainId: number): void {
+  const { colors } = terminal
+  const rows = accounts.map((account) => [
+    String(account.accountId),
+    printable(account.accountName),
+    account.maxDailyGB === null ? 'flexible' : String(account.maxDailyGB),
+    String(account.retentionDays),
+    account.searchable ? 'yes' : 'no',
+    account.accessible ? 'yes' : 'no',
+    account.docSizeSetting ? 'yes' : 'no',
+    formatUtilization(account),
+    account.sharingObjectsAccounts
+      .map((entry) => (typeof entry === 'number' ? entry : entry.accountId))
+      .join(', '),
+    account.accountId === mainId ? colors.cyan('main account') : '',
+  ])
+  const header = ['ACCOUNT', 'NAME', 'GB/DAY', 'DAYS', 'SEARCHABLE', 'ACCESSIBLE', 'DOC SIZE']
+  header.push('UTILIZATION', 'SHARES WITH', '')
+  if (rows.length > 0) terminal.print(formatTable(header, rows, { colors, right: [0, 2, 3] }))
+  const subAccounts = accounts.filter(({ accountId }) => accountId !== mainId)
+  const totalGb = sumGb(subAccounts.map(({ maxDailyGB }) => maxDailyGB ?? 0))
+  terminal.print(`${plural(subAccounts.length, 'sub account')}, ${totalGb} GB per day together`)
+}
+
+function formatUtilization({ utilizationSettings }: SubAccount): string {
+  const { utilizationEnabled, frequencyMinutes } = utilizationSettings
+  if (!utilizationEnabled) return 'off'
+  return frequencyMinutes === null ? 'on' : `every ${frequencyMinutes} min`
+}

@@ -1,0 +1,106 @@
+import type { Patience } from '../accounts/list-until.ts'
+import { connectManagement, type Management } from '../app.ts'
+import type { AccountConfig, Config, ConfigNeed } from '../config.ts'
+import { DashkeepError } from '../errors.ts'
+import { type Context, createContext, findAccount } from './context.ts'
+import type { CommonOptions } from './program.ts'
+import { confirm, printable, type Terminal } from './terminal.ts'
+
+/** Options of every verb that manages sub accounts. */
+export interface ManagementOptions extends CommonOptions {
+  /** A configured account that is the main account. */
+  readonly account?: string
+  readonly yes?: boolean
+}
+
+/** A connection with a main account's token, and how patient to be with its lists. */
+export interface Managing extends AsyncDisposable {
+  readonly context: Context
+  readonly service: Management
+  readonly mainId: number
+  readonly patience: Patience
+}
+
+/** Reads the configuration and connects to the main account that it, or the command line, names. */
+export async function openManagement(
+  terminal: Terminal,
+  options: ManagementOptions,
+  needs: readonly ConfigNeed[] = [],
+): Promise<Managing> {
+  const context = await createContext(terminal, options, needs)
+  return manage(terminal, context, chooseMainAccount(context.config, options.account))
+}
+
+/** Connects with the token of a main account. */
+export async function manage(
+  terminal: Terminal,
+  context: Context,
+  account: AccountConfig,
+): Promise<Managing> {
+  const { config, log } = context
+  const service = await connectManagement(account, config, { ...terminal, log })
+  return {
+    context,
+    service,
+    mainId: service.main.accountId,
+    patience: { waitMs: config.limits.retryBaseMs, lists: 8 },
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  }
+}
+
+/** The account named, else the one configured for it, else the only one there is. */
+function chooseMainAccount(config: Config, name: string | undefined): AccountConfig {
+  if (name !== undefined) return findAccount(config, name)
+  const [first, ...others] = config.accounts
+  const found = config.management ?? (others.length === 0 ? first : undefined)
+  if (found !== undefined) return found
+  throw new DashkeepError(
+    `Cannot choose the main account: ${first ? 'several accounts are configured' : 'none is configured'}`,
+    {
+      kind: 'usage',
+      hint: 'name the main account with --account, or configure management.token; without a file, DASHKEEP_BASE_URL and DASHKEEP_API_TOKEN will do',
+    },
+  )
+}
+
+/** Whoever reads JSON has not seen the plan, and is not asked. */
+export async function agree(
+  terminal: Terminal,
+  question: string,
+  { yes = false }: { yes?: boolean },
+): Promise<boolean> {
+  return terminal.json ? yes : confirm(terminal, question, { yes })
+}
+
+/** A main account or one of its sub accounts, for people. */
+export function nameAccount({
+  accountId,
+  accountName,
+}: {
+  readonly accountId: number
+  readonly accountName: string
+}): string {
+  return `${accountId} (${printable(accountName)})`
+}
+
+/** A setting, for people. */
+export function formatValue(value: unknown): string {
+  return value === undefined ? 'not set' : printable(JSON.stringify(value))
+}
+
+/** Reads GB per day, such as `3` or `0.5`. Throws a `usage` error for anything else. */
+export function parseGb(text: string): number {
+  if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text)
+  throw new DashkeepError(`Cannot use ${text} as GB per day: it is no number like 3 or 0.5`, {
+    kind: 'usage',
+  })
+}
+
+/** Reads the id of a sub account. Throws a `usage` error for anything else. */
+export function parseSubAccountId(text: string): number {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  throw new DashkeepError(`Cannot use ${text} as the id of a sub account: it is not an integer`, {
+    kind: 'usage',
+    hint: '`dashkeep accounts list` shows the ids',
+  })
+}
