@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import pMap from 'p-map'
+import { createS3Store } from '../src/store/s3.ts'
+
+/** Where commands store what they receive: a folder or a bucket. Disposing leaves nothing of it. */
+export interface Place extends AsyncDisposable {
+  readonly name: 'folder' | 'S3'
+  /** Makes room for one run. */
+  makeSpot(): Promise<Spot>
+}
+
+/** Room for what one run stores. Disposing empties it. */
+export interface Spot extends AsyncDisposable {
+  /** `TARGET`, and the same place as dashkeep and restic want it written. */
+  readonly env: Readonly<Record<string, string>>
+  put(key: string, body: Uint8Array): Promise<void>
+  /** Bytes of everything that lies there. */
+  storedBytes(): Promise<number>
+}
+
+/** Makes a folder among the machine's temporary ones. */
+export async function makeFolderPlace(): Promise<Place> {
+  const root = await mkdtemp(join(tmpdir(), 'dashkeep-bench-'))
+  return {
+    name: 'folder',
+    makeSpot: () => makeFolder(join(root, randomUUID())),
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true }),
+  }
+}
+
+async function makeFolder(folder: string): Promise<Spot> {
+  await mkdir(folder)
+  return {
+    env: {
+      TARGET: folder,
+      DASHKEEP_STORE: pathToFileURL(folder).href,
+      RESTIC_REPOSITORY: folder,
+    },
+    async put(key, body) {
+      const path = join(folder, key)
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, body)
+    },
+    async storedBytes() {
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+      const files = entries.filter((entry) => entry.isFile())
+      const sizes = files.map(
+        async ({ parentPath, name }) => (await stat(join(parentPath, name))).size,
+      )
+      return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  }
+}
+
+/** Makes a bucket on the server that `DASHKEEP_BENCH_S3_ENDPOINT` names; credentials as always. */
+export async function makeBucketPlace(endpoint: string): Promise<Place> {
+  const region = process.env.AWS_REGION ?? 'us-east-1'
+  const client = new S3Client({ endpoint, region, forcePathStyle: true })
+  const bucket = `dashkeep-bench-${randomUUID()}`
+  await client.send(new CreateBucketCommand({ Bucket: bucket }))
+  return {
+    name: 'S3',
+    makeSpot: async () => makePrefix({ endpoint, region, bucket, prefix: randomUUID() }),
+    async [Symbol.asyncDispose]() {
+      await client.send(new DeleteBucketCommand({ Bucket: bucket }))
+      client.destroy()
+    },
+  }
+}
+
+function makePrefix(at: {
+  endpoint: string
+  region: string
+  bucket: string
+  prefix: string
+}): Spot {
+  const { endpoint, region, bucket, prefix } = at
+  const store = createS3Store(at)
+  return {
+    env: {
+      TARGET: `s3://${bucket}/${prefix}`,
+      DASHKEEP_STORE: `s3://${bucket}/${prefix}`,
+      RESTIC_REPOSITORY: `s3:${endpoint}/${bucket}/${prefix}`,
+      AWS_ENDPOINT_URL: endpoint,
+      AWS_REGION: region,
+      AWS_DEFAULT_REGION: region,
+    },
+    put: (key, body) => store.put(key, body),
+    async storedBytes() {
+      let sum = 0
+      for await (const { size } of store.list('')) sum += size
+      return sum
+    },
+    async [Symbol.asyncDispose]() {
+      await pMap(store.list(''), ({ key }) => store.remove(key), { concurrency: 16 })
+      await store.close()
+    },
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Measures dashkeep against plain baselines: `npm run bench`, with `-- --help` for what can be said.
+ *
+ * All cases of a group run in turn, round after round, so that whatever else the machine does hits
+ * them alike. Data comes from a seed; the service and every command are processes of their own.
+ * With `DASHKEEP_BENCH_S3_ENDPOINT` (and AWS credentials) everything is measured into a bucket
+ * too, with `DASHKEEP_TEST_CORPUS` also how real objects of many dates add up.
+ */
+
+import { access, constants, mkdtemp, rm } from 'node:fs/promises'
+import { cpus, release, tmpdir, totalmem } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Case, programs } from './cases.ts'
+import { type Group, makeGroups, type Sizes } from './groups.ts'
+import { measure } from './measure.ts'
+import { makeBucketPlace, makeFolderPlace, type Place, type Spot } from './place.ts'
+import { type CaseResult, formatGroup, type GroupResult, summarize } from './report.ts'
+import { firstAccountId, startService, tokenOf } from './service.ts'
+
+const help = `npm run bench -- [--runs 5] [--sizes 1,16,128,1024] [--only stream,job,…] [--json]
+npm run bench -- --short      seconds instead of half an hour: shows that it works, and no more
+
+  --only   of stream, job, accounts, archive, start, dates
+  --json   everything that was measured, as JSON`
+
+const full: Sizes = {
+  streamMb: [1, 16, 128, 1024],
+  accounts: 1000,
+  scriptAccounts: 20,
+  snapshots: 10_000,
+}
+const short: Sizes = { streamMb: [1], accounts: 20, scriptAccounts: 2, snapshots: 50 }
+
+const { values: options } = parseArgs({
+  options: {
+    runs: { type: 'string' },
+    sizes: { type: 'string' },
+    only: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    short: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+if (options.help) console.log(help)
+else await bench()
+
+async function bench(): Promise<void> {
+  const runs = Number(options.runs ?? (options.short ? 1 : 5))
+  const sizes = options.short ? short : full
+  const streamMb = options.sizes?.split(',').map(Number) ?? sizes.streamMb
+  const scratch = await mkdtemp(join(tmpdir(), 'dashkeep-bench-'))
+  await using places = await makePlaces()
+  try {
+    const corpus = options.short ? undefined : process.env.DASHKEEP_TEST_CORPUS
+    const groups = await makeGroups(places.list, { sizes: { ...sizes, streamMb }, scratch, corpus })
+    const wanted = options.only?.split(',')
+    const results: GroupResult[] = []
+    if (!options.json) console.log(`${describeMachine()}\n`)
+    for (const group of groups.filter(({ kind }) => wanted?.includes(kind) ?? true)) {
+      const result = await measureGroup(group, { runs: group.runs ?? runs, scratch })
+      results.push(result)
+      if (!options.json) console.log(formatGroup(result))
+    }
+    if (options.json) console.log(JSON.stringify(toJson(results), undefined, 2))
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+async function makePlaces(): Promise<{ list: Place[] } & AsyncDisposable> {
+  const list = [await makeFolderPlace()]
+  const endpoint = process.env.DASHKEEP_BENCH_S3_ENDPOINT
+  if (endpoint) list.push(await makeBucketPlace(endpoint))
+  else console.error('Left out: S3. Include it with DASHKEEP_BENCH_S3_ENDPOINT and AWS credentials')
+  return {
+    list,
+    async [Symbol.asyncDispose]() {
+      for (const place of list) await place[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function measureGroup(
+  group: Group,
+  { runs, scratch }: { runs: number; scratch: string },
+): Promise<GroupResult> {
+  const cores = group.onOneCore ? { command: '0', service: `1-${cpus().length - 1}` } : undefined
+  await using service = await startService(group.accounts, { cores: cores?.service })
+  await using shared = group.fill ? await group.place.makeSpot() : undefined
+  if (shared !== undefined) await group.fill?.(shared)
+  const env = {
+    ...inherited(),
+    ...programs,
+    SCRATCH: scratch,
+    XDG_CACHE_HOME: scratch,
+    TOKEN: tokenOf(firstAccountId),
+    DASHKEEP_BASE_URL: service.url,
+    DASHKEEP_API_TOKEN: tokenOf(firstAccountId),
+    DASHKEEP_ACCOUNT_ID: String(firstAccountId),
+    DASHKEEP_LOG_LEVEL: 'error',
+    ...group.env,
+  }
+  const cases = await Promise.all(group.cases.map(async (one) => ({ one, ...(await begin(one)) })))
+  for (let round = 1; round <= runs; round += 1) {
+    console.error(`${group.title}: round ${round} of ${runs}`)
+    for (const { one, result } of cases) {
+      if (result.missing.length > 0) continue
+      await using own = shared === undefined ? await group.place.makeSpot() : undefined
+      const spot = (shared ?? own) as Spot
+      const options = { env: { ...env, ...spot.env }, cores: cores?.command }
+      if (one.before !== undefined) await measure(one.before, options)
+      const measured = await measure(one.command, options)
+      const storedBytes = one.storesNothing ? 0 : await spot.storedBytes()
+      if (storedBytes === 0 && !one.storesNothing) throw new Error(`${one.name} stored nothing`)
+      result.runs.push({ ...measured, storedBytes })
+    }
+  }
+  return { title: group.title, cases: cases.map(({ result }) => result) }
+}
+
+async function begin({ name, accounts, needs = [] }: Case) {
+  const found = await Promise.all(needs.map(isThere))
+  const missing = needs.filter((_, place) => !found[place])
+  const runs: CaseResult['runs'][number][] = []
+  return { result: { name, accounts, missing, runs } }
+}
+
+async function isThere(program: string): Promise<boolean> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const found = await access(join(folder, program), constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (found) return true
+  }
+  return false
+}
+
+/** Nothing of the surroundings but what programs and credentials are found by. */
+function inherited(): Record<string, string> {
+  const given = Object.entries(process.env).filter(
+    ([name]) => ['PATH', 'HOME', 'TMPDIR'].includes(name) || name.startsWith('AWS_'),
+  )
+  return Object.fromEntries(given) as Record<string, string>
+}
+
+function describeMachine(): string {
+  const [cpu] = cpus()
+  const memory = Math.round(totalmem() / 1024 ** 3)
+  return `${cpus().length} × ${cpu?.model ?? 'unknown'}, ${memory} GB, ${process.platform} ${release()}, Node ${process.versions.node}`
+}
+
+function toJson(groups: readonly GroupResult[]): object {
+  return {
+    machine: describeMachine(),
+    takenAt: new Date().toISOString(),
+    groups: groups.map(({ title, cases }) => ({
+      title,
+      cases: cases.map((result) => ({
+        ...result,
+        ...summarize(result, cases[0] ?? result),
+      })),
+    })),
+  }
+}
