@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ObjectStore } from '../store/object-store.ts'
+import { type ObjectStore, ObjectTooLargeError } from '../store/object-store.ts'
 import {
   dataFileKey,
   fileKey,
@@ -135,8 +135,13 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
   /** Of the bytes, whatever they hold: a damaged manifest is not a pruned one. */
   async function readDigest(accountId: number, snapshot: string): Promise<string | undefined> {
     const key = fileKey(accountId, snapshot, manifestName)
-    const bytes = await store.get(key, { maxBytes: maxManifestBytes, signal })
-    return bytes && createHash('sha256').update(bytes).digest('hex')
+    try {
+      const bytes = await store.get(key, { maxBytes: maxManifestBytes, signal })
+      return bytes && createHash('sha256').update(bytes).digest('hex')
+    } catch (error) {
+      if (error instanceof ObjectTooLargeError) return 'larger than any manifest'
+      throw error
+    }
   }
 
   return { verify }

@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-s3'
 import type { StoreCallOptions, UnfinishedWrite } from './object-store.ts'
 import type { S3Connection } from './s3-connection.ts'
-import { UnexpectedAnswer } from './s3-errors.ts'
+import { UnexpectedAnswer, withoutError } from './s3-errors.ts'
 
 /** Lists the uploads below the store's prefix that were neither completed nor aborted. */
 export async function* listUploads(
@@ -20,10 +20,13 @@ export async function* listUploads(
       Prefix: fullKey(''),
       ...position,
     })
-    const page = await connection.call({ action: 'list uploads of', signal }, (client, options) =>
-      client.send(command, options),
-    )
-    for (const upload of page.Uploads ?? []) yield describeUpload(connection, upload)
+    const call = { action: 'list uploads of', signal }
+    const page = await connection.call(call, async (client, options) => {
+      const answer = await client.send(command, options)
+      const uploads = (answer.Uploads ?? []).map((upload) => describeUpload(connection, upload))
+      return { ...answer, uploads }
+    })
+    yield* page.uploads
     const next = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
     const makesProgress =
       next.KeyMarker !== position.KeyMarker || next.UploadIdMarker !== position.UploadIdMarker
@@ -44,13 +47,9 @@ function describeUpload(connection: S3Connection, upload: MultipartUpload): Unfi
     async remove({ signal } = {}) {
       const call = { action: 'abort the upload of', key, signal }
       const command = new AbortMultipartUploadCommand({ Bucket: connection.bucket, Key, UploadId })
-      await connection.call(call, async (client, options) => {
-        try {
-          await client.send(command, options)
-        } catch (error) {
-          if (!(error instanceof Error && error.name === 'NoSuchUpload')) throw error
-        }
-      })
+      await connection.call(call, (client, options) =>
+        client.send(command, options).catch(withoutError(['NoSuchUpload'])),
+      )
     },
   }
 }

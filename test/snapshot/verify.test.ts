@@ -3,7 +3,12 @@ import zlib from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listFolders } from '../../src/snapshot/archive.ts'
-import { decodeManifest, encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
+import {
+  decodeManifest,
+  encodeManifest,
+  type Manifest,
+  maxManifestBytes,
+} from '../../src/snapshot/manifest.ts'
 import { takeSnapshot } from '../../src/snapshot/take.ts'
 import { type VerifiedSnapshot, verifySnapshots } from '../../src/snapshot/verify.ts'
 import { StoreError } from '../../src/store/errors.ts'
@@ -223,6 +228,16 @@ describe('damage to a manifest is found', () => {
       { numRuns: 60 },
     )
     expect(await defects(store)).toEqual([])
+  })
+
+  it('when it is larger than any manifest, there and by the snapshot after it', async () => {
+    const { store, first } = await archive()
+    const key = `${first.folder}/manifest.json`
+    store.objects.set(key, Buffer.alloc(maxManifestBytes + 1, ' '))
+    expect(await defects(store)).toEqual([
+      expect.stringContaining(`0: ${key}: `),
+      expect.stringMatching(/^1: .* has been changed since$/),
+    ])
   })
 
   it('when it was rewritten, by the snapshot after it', async () => {
