@@ -8,7 +8,6 @@ import {
   ListObjectVersionsCommand,
   PutBucketLifecycleConfigurationCommand,
   PutObjectLockConfigurationCommand,
-  S3Client,
 } from '@aws-sdk/client-s3'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ObjectStore } from '../../src/store/object-store.ts'
@@ -33,18 +32,14 @@ interface PruneResult {
 describe.skipIf(start === undefined)('a real S3 server', () => {
   const stores: ObjectStore[] = []
   let server: RealS3Server
-  let client: S3Client
   let bucket: string
 
   beforeAll(async () => {
     if (start === undefined) return
     server = await start()
-    const { endpoint, credentials } = server
-    client = new S3Client({ endpoint, credentials, region: 'us-east-1', forcePathStyle: true })
   }, 600_000)
 
   afterAll(async () => {
-    client.destroy()
     await server[Symbol.asyncDispose]()
   })
 
@@ -60,19 +55,19 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
 
   async function makeBucket({ objectLock }: { objectLock: boolean }): Promise<void> {
     const command = { Bucket: bucket, ObjectLockEnabledForBucket: objectLock }
-    await client.send(new CreateBucketCommand(command))
+    await server.client.send(new CreateBucketCommand(command))
   }
 
   /** What is locked in governance mode goes with the right to bypass it. */
   async function removeBucket(): Promise<void> {
-    const { Versions = [], DeleteMarkers = [] } = await client.send(
+    const { Versions = [], DeleteMarkers = [] } = await server.client.send(
       new ListObjectVersionsCommand({ Bucket: bucket }),
     )
     for (const { Key, VersionId } of [...Versions, ...DeleteMarkers]) {
       const version = { Bucket: bucket, Key, VersionId, BypassGovernanceRetention: true }
-      await client.send(new DeleteObjectCommand(version))
+      await server.client.send(new DeleteObjectCommand(version))
     }
-    await client.send(new DeleteBucketCommand({ Bucket: bucket }))
+    await server.client.send(new DeleteBucketCommand({ Bucket: bucket }))
   }
 
   function openStore(options: Partial<S3StoreOptions>): Required<ObjectStore> {
@@ -93,13 +88,15 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
       await store.put('large', large, { lockFrom })
       await store.put('probe', Buffer.from('probe'))
       for (const Key of ['small', 'large']) {
-        const head = await client.send(new HeadObjectCommand({ Bucket: bucket, Key }))
+        const head = await server.client.send(new HeadObjectCommand({ Bucket: bucket, Key }))
         expect(head.ObjectLockMode).toBe('GOVERNANCE')
         const until = head.ObjectLockRetainUntilDate?.getTime()
         expect(until).toBeGreaterThanOrEqual(lockFrom.getTime() + hour)
         expect(await store.lockedUntil(Key)).toEqual(head.ObjectLockRetainUntilDate)
         const deletion = { Bucket: bucket, Key, VersionId: head.VersionId }
-        await expect(client.send(new DeleteObjectCommand(deletion))).rejects.toThrow('object lock')
+        await expect(server.client.send(new DeleteObjectCommand(deletion))).rejects.toThrow(
+          'object lock',
+        )
       }
       expect(await store.lockedUntil('probe')).toBeUndefined()
     })
@@ -122,7 +119,7 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
       await makeBucket({ objectLock: true })
       const Rule = { DefaultRetention: { Mode: 'GOVERNANCE', Days: 1 } } as const
       const ObjectLockConfiguration = { ObjectLockEnabled: 'Enabled', Rule } as const
-      await client.send(
+      await server.client.send(
         new PutObjectLockConfigurationCommand({ Bucket: bucket, ObjectLockConfiguration }),
       )
       const store = openStore({})
@@ -188,7 +185,7 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
       { ID: 'monthly', Status: 'Enabled', Filter: { Prefix: 'kept/' }, Expiration: { Days: 30 } },
     ] as const
     const LifecycleConfiguration = { Rules: [...Rules] }
-    await client.send(
+    await server.client.send(
       new PutBucketLifecycleConfigurationCommand({ Bucket: bucket, LifecycleConfiguration }),
     )
     const { endpoint, credentials } = server
@@ -212,7 +209,7 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
       ['large', large],
     ] as const) {
       await store.put(Key, body)
-      const head = await client.send(new HeadObjectCommand({ Bucket: bucket, Key }))
+      const head = await server.client.send(new HeadObjectCommand({ Bucket: bucket, Key }))
       expect(head.ServerSideEncryption).toBe('aws:kms')
       const read = (await store.get(Key, { maxBytes: body.length })) ?? Buffer.alloc(0)
       expect(body.equals(read)).toBe(true)
@@ -234,9 +231,11 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
       store: { encryption },
     })
     const backup = await trial.run(['backup', '--json'], env)
-    const { Versions = [] } = await client.send(new ListObjectVersionsCommand({ Bucket: bucket }))
+    const { Versions = [] } = await server.client.send(
+      new ListObjectVersionsCommand({ Bucket: bucket }),
+    )
     const [{ Key } = {}] = Versions
-    const head = await client.send(new HeadObjectCommand({ Bucket: bucket, Key }))
+    const head = await server.client.send(new HeadObjectCommand({ Bucket: bucket, Key }))
     // A Ceph without a vault takes the request with 200 and does not encrypt.
     if (head.ServerSideEncryption === 'AES256') expect(backup.exitCode).toBe(0)
     else {

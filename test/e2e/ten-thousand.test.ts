@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ClientRequest } from 'node:http'
-import { CreateBucketCommand, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
@@ -69,15 +69,13 @@ const start = findRealS3Server()
 describe.skipIf(start === undefined)('ten thousand snapshots on a real S3 server', () => {
   let server: RealS3Server
   let started: BucketTrial
-  let client: S3Client
   const bucket = `dashkeep-${randomUUID()}`
 
   beforeAll(async () => {
     if (start === undefined) return
     server = await start()
     const { endpoint, credentials } = server
-    client = new S3Client({ endpoint, credentials, region: 'us-east-1', forcePathStyle: true })
-    await client.send(new CreateBucketCommand({ Bucket: bucket }))
+    await server.client.send(new CreateBucketCommand({ Bucket: bucket }))
     started = await startBucketTrial({ endpoint, bucket, credentials })
     const store = createS3Store({ endpoint, credentials, bucket, prefix: 'kept/here' })
     const numbers = Array.from({ length: snapshots }, (_, number) => number)
@@ -95,13 +93,12 @@ describe.skipIf(start === undefined)('ten thousand snapshots on a real S3 server
 
   afterAll(async () => {
     vi.unstubAllEnvs()
-    client.destroy()
     await started[Symbol.asyncDispose]()
     await server[Symbol.asyncDispose]()
   })
 
   async function listPlainly(): Promise<void> {
-    for await (const _page of paginateListObjectsV2({ client }, { Bucket: bucket }));
+    for await (const _page of paginateListObjectsV2(server, { Bucket: bucket }));
   }
 
   it('are listed with the requests of a plain LIST and no more', async () => {

@@ -2,7 +2,7 @@ import { exec } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import { CreateBucketCommand, DeleteBucketCommand } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ObjectStore } from '../../src/store/object-store.ts'
@@ -39,22 +39,18 @@ describe.skipIf(start === undefined)('the way to a real S3 server', () => {
   const tally = countPoints('faults between dashkeep and a real S3 server')
   const bucket = `dashkeep-${randomUUID()}`
   let server: RealS3Server
-  let client: S3Client
 
   beforeAll(async () => {
     if (start === undefined) return
     server = await start()
-    const { endpoint, credentials } = server
-    client = new S3Client({ endpoint, credentials, region: 'us-east-1', forcePathStyle: true })
-    await client.send(new CreateBucketCommand({ Bucket: bucket }))
+    await server.client.send(new CreateBucketCommand({ Bucket: bucket }))
   }, longMs)
 
   afterAll(async () => {
     await using store = closing(openStore())
     await pMap(store.list(''), ({ key }) => store.remove(key), { concurrency: 16 })
     for await (const upload of store.listUnfinished()) await upload.remove()
-    await client.send(new DeleteBucketCommand({ Bucket: bucket }))
-    client.destroy()
+    await server.client.send(new DeleteBucketCommand({ Bucket: bucket }))
     await server[Symbol.asyncDispose]()
   }, longMs)
 

@@ -1,10 +1,13 @@
 import { fileURLToPath } from 'node:url'
+import { S3Client } from '@aws-sdk/client-s3'
 import { GenericContainer, Wait } from 'testcontainers'
 
 /** A real S3 server and the keys to it. */
 export interface RealS3Server extends AsyncDisposable {
   readonly endpoint: string
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string }
+  /** Reaches the server as somebody else would. */
+  readonly client: S3Client
   /** A key with which the server can encrypt, where it is known to have one. */
   readonly kmsKeyId: string | undefined
 }
@@ -22,11 +25,28 @@ export function findRealS3Server(): (() => Promise<RealS3Server>) | undefined {
 function useRunning(endpoint: string): RealS3Server {
   const accessKeyId = process.env.DASHKEEP_TEST_S3_ACCESS_KEY ?? ''
   const secretAccessKey = process.env.DASHKEEP_TEST_S3_SECRET_KEY ?? ''
+  const credentials = { accessKeyId, secretAccessKey }
+  return describeServer(endpoint, credentials, {
+    kmsKeyId: process.env.DASHKEEP_TEST_S3_KMS_KEY,
+    stop: async () => {},
+  })
+}
+
+function describeServer(
+  endpoint: string,
+  credentials: RealS3Server['credentials'],
+  { kmsKeyId, stop }: { kmsKeyId: string | undefined; stop: () => Promise<unknown> },
+): RealS3Server {
+  const client = new S3Client({ endpoint, credentials, region: 'us-east-1', forcePathStyle: true })
   return {
     endpoint,
-    credentials: { accessKeyId, secretAccessKey },
-    kmsKeyId: process.env.DASHKEEP_TEST_S3_KMS_KEY,
-    async [Symbol.asyncDispose]() {},
+    credentials,
+    client,
+    kmsKeyId,
+    async [Symbol.asyncDispose]() {
+      client.destroy()
+      await stop()
+    },
   }
 }
 
@@ -44,12 +64,9 @@ async function startContainer(): Promise<RealS3Server> {
     .withExposedPorts(7480)
     .withWaitStrategy(Wait.forHttp('/', 7480).withStartupTimeout(120_000))
     .start()
-  return {
-    endpoint: `http://${container.getHost()}:${container.getMappedPort(7480)}`,
-    credentials,
+  const endpoint = `http://${container.getHost()}:${container.getMappedPort(7480)}`
+  return describeServer(endpoint, credentials, {
     kmsKeyId: 'testkey-1',
-    async [Symbol.asyncDispose]() {
-      await container.stop()
-    },
-  }
+    stop: () => container.stop(),
+  })
 }

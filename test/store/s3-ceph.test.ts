@@ -7,7 +7,6 @@ import {
   GetObjectTaggingCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
-  S3Client,
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ObjectStore } from '../../src/store/object-store.ts'
@@ -29,20 +28,16 @@ if (start === undefined) {
 describe.skipIf(start === undefined)('a real S3 server', () => {
   const bucket = `dashkeep-${randomUUID()}`
   let server: RealS3Server
-  let client: S3Client
 
   beforeAll(async () => {
     if (start === undefined) return
     server = await start()
-    const { endpoint, credentials } = server
-    client = new S3Client({ endpoint, credentials, region: 'us-east-1', forcePathStyle: true })
-    await client.send(new CreateBucketCommand({ Bucket: bucket }))
+    await server.client.send(new CreateBucketCommand({ Bucket: bucket }))
   }, 600_000)
 
   afterAll(async () => {
     await emptyBucket()
-    await client.send(new DeleteBucketCommand({ Bucket: bucket }))
-    client.destroy()
+    await server.client.send(new DeleteBucketCommand({ Bucket: bucket }))
     await server[Symbol.asyncDispose]()
   })
 
@@ -62,7 +57,7 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
 
   async function listUploads(prefix: string): Promise<{ Key: string; UploadId: string }[]> {
     const command = new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix })
-    const { Uploads = [] } = await client.send(command)
+    const { Uploads = [] } = await server.client.send(command)
     return Uploads.map(({ Key = '', UploadId = '' }) => ({ Key, UploadId }))
   }
 
@@ -72,7 +67,7 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
       store: openStore({ prefix }),
       async readMetadata(key) {
         const command = new HeadObjectCommand({ Bucket: bucket, Key: `${prefix}/${key}` })
-        const { Metadata = {} } = await client.send(command)
+        const { Metadata = {} } = await server.client.send(command)
         return Object.fromEntries(
           Object.entries(Metadata).map(([name, value]) => [name, decodeURIComponent(value)]),
         )
@@ -91,7 +86,7 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
       await store.put('large', Buffer.alloc(9_000_000), { metadata })
       for (const key of ['small', 'large']) {
         const command = new GetObjectTaggingCommand({ Bucket: bucket, Key: `${prefix}/${key}` })
-        const { TagSet = [] } = await client.send(command)
+        const { TagSet = [] } = await server.client.send(command)
         const tags = Object.fromEntries(TagSet.map(({ Key, Value }) => [Key, Value]))
         expect(tags).toEqual({ type: 'search _ more', 'account-id': '12345' })
       }
@@ -137,7 +132,9 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
         await using writer = await store.create('a')
         await writer.write(Buffer.alloc(17_000_000))
         for (const { Key, UploadId } of await listUploads(prefix)) {
-          await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
+          await server.client.send(
+            new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }),
+          )
         }
         await expect(writer.commit()).rejects.toThrow('somebody else ended the upload')
       }
