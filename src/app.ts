@@ -8,8 +8,8 @@ import type { ServiceClient } from './service/client.ts'
 import { ServiceError, type ServiceErrorCode } from './service/errors.ts'
 import { createOpener, createSealer, type Opener, type Sealer } from './snapshot/encryption.ts'
 import { defaultScanLimits, type ScanLimits } from './snapshot/export-scanner.ts'
-import type { Manifest } from './snapshot/manifest.ts'
-import type { SavedObjectSource } from './snapshot/source.ts'
+import { countObjects, type Manifest } from './snapshot/manifest.ts'
+import type { Account, SavedObjectSource } from './snapshot/source.ts'
 import { type TakenSnapshot, type TakeProgress, takeSnapshot } from './snapshot/take.ts'
 import type { ObjectStore } from './store/object-store.ts'
 import { openStore } from './store/open-store.ts'
@@ -97,6 +97,18 @@ function sourceOf(service: ServiceClient): SavedObjectSource {
   }
 }
 
+/** Throws a `usage` error when a token belongs to another account than the configuration expects. */
+export function checkOwner({ name, accountId }: AccountConfig, owner: Account): void {
+  if (accountId === undefined || accountId === owner.accountId) return
+  throw new DashkeepError(
+    `Cannot use the token of ${name}: it belongs to account ${owner.accountId} (${owner.accountName}) instead of ${accountId}`,
+    {
+      kind: 'usage',
+      hint: 'use a token of the expected account, or correct the expected account id',
+    },
+  )
+}
+
 /** The sub accounts of a main account, and the main account itself. */
 export interface Management extends SubAccountService, AsyncDisposable {
   /** Whom the token belongs to. */
@@ -113,40 +125,18 @@ export async function connectManagement(
   config: Config,
   { env, log, signal }: { env: Environment; log: Logger; signal: AbortSignal },
 ): Promise<Management> {
-  let retries = 0
-  const onRetry = () => {
-    retries += 1
-  }
-  const client = await connectAccount(account, config, { env, log, onRetry })
-  // An attempt before the one that was refused may have done it.
-  const unclear = new WeakSet<Error>()
+  const client = await connectAccount(account, config, { env, log })
   try {
     const main = await client.whoami({ signal })
-    if (account.accountId !== undefined && account.accountId !== main.accountId) {
-      throw new DashkeepError(
-        `Cannot use the token of ${account.name}: it belongs to account ${main.accountId} (${main.accountName}) instead of ${account.accountId}`,
-        {
-          kind: 'usage',
-          hint: 'use a token of the expected account, or correct the expected account id',
-        },
-      )
-    }
+    checkOwner(account, main)
     return {
       main,
       address: client.address,
       listSubAccounts: client.listSubAccounts,
       createSubAccount: client.createSubAccount,
-      async replaceSubAccount(...call) {
-        const before = retries
-        try {
-          await client.replaceSubAccount(...call)
-        } catch (error) {
-          if (retries > before) unclear.add(error as Error)
-          throw error
-        }
-      },
+      replaceSubAccount: client.replaceSubAccount,
       isRefusal: (error) =>
-        error instanceof ServiceError && refusals.has(error.code) && !unclear.has(error),
+        error instanceof ServiceError && refusals.has(error.code) && error.attempt === 1,
       [Symbol.asyncDispose]: client.close,
     }
   } catch (error) {
@@ -338,7 +328,7 @@ function logProgress(log: Logger, progress: TakeProgress): void {
 
 function logTaken(log: Logger, { manifest, warnings }: TakenSnapshot): void {
   const { snapshot, sameAs, changes, suspect } = manifest
-  const objects = manifest.exports.reduce((sum, entry) => sum + entry.objects, 0)
+  const objects = countObjects(manifest)
   for (const warning of warnings) log.warn({ snapshot }, warning)
   if (suspect) log.warn({ snapshot, objects, reasons: suspect.reasons }, 'snapshot is suspect')
   else log.info({ snapshot, objects, sameAs, changes }, 'snapshot taken')

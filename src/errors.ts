@@ -7,6 +7,11 @@
  */
 export type ErrorKind = 'usage' | 'failed' | 'unverified' | 'interrupted'
 
+/** What to try after a failure, where that is known. */
+export function hintOf(error: unknown): string | undefined {
+  return error instanceof DashkeepError ? error.hint : undefined
+}
+
 /**
  * An error meant for the person who runs dashkeep.
  *

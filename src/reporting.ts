@@ -1,10 +1,12 @@
 import pMap from 'p-map'
 import type { AccountBackup } from './app.ts'
 import { type AccountConfig, type Config, type Environment, readSecret } from './config.ts'
-import { DashkeepError } from './errors.ts'
+import { hintOf } from './errors.ts'
 import type { Logger, LogTail } from './log.ts'
 import { createNotifier } from './notify/notifier.ts'
 import type { AccountOutcome, GoodSnapshot, RunOutcome } from './outcome.ts'
+import { totalChanges } from './snapshot/changes.ts'
+import { countObjects, countStoredBytes } from './snapshot/manifest.ts'
 import { snapshotTime } from './snapshot/snapshot-name.ts'
 import { readStatus } from './snapshot/status.ts'
 import type { ObjectStore } from './store/object-store.ts'
@@ -118,23 +120,15 @@ function toNote({ accountId, durationMs, retries, taken, error }: AccountBackup)
     return { ...effort, ...failure, taken: undefined, lastGood: undefined, recovered: false }
   }
   const { manifest, changes, warnings, recovered } = taken
-  const { suspect, snapshot, sameAs, exports } = manifest
-  const sum = (of: (entry: (typeof exports)[number]) => number) =>
-    exports.reduce((total, entry) => total + of(entry), 0)
-  const count = (kind: 'added' | 'removed' | 'changed') =>
-    changes?.reduce((total, { counts }) => total + counts[kind], 0) ?? 0
+  const { suspect, snapshot } = manifest
   return {
     ...effort,
     result: suspect ? 'suspect' : 'good',
     taken: {
       snapshot,
-      objects: sum(({ objects }) => objects),
-      storedBytes: sameAs ? 0 : sum(({ file }) => file.stored.bytes),
-      changes: changes && {
-        added: count('added'),
-        removed: count('removed'),
-        changed: count('changed'),
-      },
+      objects: countObjects(manifest),
+      storedBytes: countStoredBytes(manifest),
+      changes: changes && totalChanges(changes),
     },
     reasons: [...(suspect?.reasons ?? []), ...warnings],
     hint: suspect && 'look at the account; if it is right, run `dashkeep backup --accept-fall`',
@@ -228,8 +222,4 @@ async function exportMetrics(
   const complain = (error: Error) => log.error({ reason: error.message }, 'metrics not exported')
   if (textfile) await writeTextfile(textfile, run).catch(complain)
   if (pushgateway) await pushMetrics(pushgateway, run, options).catch(complain)
-}
-
-function hintOf(error: Error): string | undefined {
-  return error instanceof DashkeepError ? error.hint : undefined
 }

@@ -4,9 +4,8 @@ export interface SharingAccount {
   readonly accountName?: string | undefined
 }
 
-/** A sub account as the list shows it, members unknown here included. */
-export interface SubAccount {
-  readonly accountId: number
+/** Settings that a list shows as a replace takes them. */
+interface SharedSettings {
   readonly accountName: string
   /** GB per day, possibly fractional; null for accounts that take what is left. */
   readonly maxDailyGB: number | null
@@ -14,25 +13,23 @@ export interface SubAccount {
   readonly searchable: boolean
   readonly accessible: boolean
   readonly docSizeSetting: boolean
-  /** Ids by the specification's form of the service, objects by the deployed one. */
-  readonly sharingObjectsAccounts: readonly (number | SharingAccount)[]
   readonly utilizationSettings: {
     readonly frequencyMinutes: number | null
     readonly utilizationEnabled: boolean
   }
+}
+
+/** A sub account as the list shows it, members unknown here included. */
+export interface SubAccount extends SharedSettings {
+  readonly accountId: number
+  /** Ids by the specification's form of the service, objects by the deployed one. */
+  readonly sharingObjectsAccounts: readonly (number | SharingAccount)[]
   readonly [member: string]: unknown
 }
 
 /** Everything that a replace sets. What is left out of it may be reset by the service. */
-export interface Settings {
-  readonly accountName: string
-  readonly maxDailyGB: number | null
-  readonly retentionDays: number
-  readonly searchable: boolean
-  readonly accessible: boolean
-  readonly docSizeSetting: boolean
+export interface Settings extends SharedSettings {
   readonly sharingObjectsAccounts: readonly number[]
-  readonly utilizationSettings: SubAccount['utilizationSettings']
   /** This and below: writable in deployed services beyond the specification. */
   readonly isFlexible?: unknown
   readonly reservedDailyGB?: unknown

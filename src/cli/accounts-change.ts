@@ -8,7 +8,6 @@ import { DashkeepError } from '../errors.ts'
 import { parseSharing } from './accounts-create.ts'
 import { exitCodes } from './exit-codes.ts'
 import {
-  agree,
   formatValue,
   type ManagementOptions,
   nameAccount,
@@ -16,7 +15,7 @@ import {
   parseGb,
   parseSubAccountId,
 } from './management.ts'
-import type { Terminal } from './terminal.ts'
+import { confirm, type Terminal } from './terminal.ts'
 
 interface ChangeOptions extends ManagementOptions {
   readonly id: string
@@ -119,7 +118,7 @@ async function change(
   if (!terminal.json) printPlan(terminal, plan, options)
   const question = `Replace the settings of sub account ${accountId}?`
   const mayAsk = plan.changes.length > 0 && !options.dryRun
-  const agreed = mayAsk && (await agree(terminal, question, options))
+  const agreed = mayAsk && (await confirm(terminal, question, options))
   const applied = agreed
     ? await applyChange(service, plan, { ...managing, force: options.force, signal })
     : undefined

@@ -5,14 +5,13 @@ import type { NewSubAccount, SubAccount } from '../accounts/service.ts'
 import { DashkeepError } from '../errors.ts'
 import { exitCodes } from './exit-codes.ts'
 import {
-  agree,
   type ManagementOptions,
   nameAccount,
   openManagement,
   parseGb,
   parseSubAccountId,
 } from './management.ts'
-import { printable, type Terminal } from './terminal.ts'
+import { confirm, printable, type Terminal } from './terminal.ts'
 
 interface CreateOptions extends ManagementOptions {
   readonly email: string
@@ -34,7 +33,7 @@ export async function createSubAccount(
   const before = await service.listSubAccounts(terminal)
   const warnings = warningsOf(account, before)
   if (!terminal.json) printPlan(terminal, account, { main: service.main, warnings })
-  if (!(await agree(terminal, 'Create this sub account?', options))) {
+  if (!(await confirm(terminal, 'Create this sub account?', options))) {
     if (terminal.json) terminal.printJson({ done: false, body: account, warnings })
     else terminal.print('Nothing was created; --yes does it')
     return exitCodes.done

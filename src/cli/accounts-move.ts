@@ -8,10 +8,9 @@ import {
 import { applyMove, type MoveOutcome } from '../accounts/move.ts'
 import { type MovePlan, planMove, transfer } from '../accounts/move-plan.ts'
 import type { SubAccount } from '../accounts/service.ts'
-import { DashkeepError } from '../errors.ts'
+import { DashkeepError, hintOf } from '../errors.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import {
-  agree,
   type ManagementOptions,
   type Managing,
   nameAccount,
@@ -19,7 +18,7 @@ import {
   parseGb,
   parseSubAccountId,
 } from './management.ts'
-import { formatTable, printable, type Terminal } from './terminal.ts'
+import { confirm, formatTable, printable, printHint, type Terminal } from './terminal.ts'
 
 interface MoveVerbOptions extends ManagementOptions {
   readonly from?: string
@@ -47,7 +46,7 @@ export async function moveCapacity(terminal: Terminal, options: MoveVerbOptions)
     : recordOf(left, path, managing.mainId)
   const { plan } = record
   if (!terminal.json) printPlan(terminal, plan, managing)
-  const agreed = plan.steps.length > 0 && (await agree(terminal, 'Move the capacity?', options))
+  const agreed = plan.steps.length > 0 && (await confirm(terminal, 'Move the capacity?', options))
   if (!agreed) {
     if (terminal.json) terminal.printJson({ done: false, ...plan })
     else
@@ -156,8 +155,7 @@ function toJson(plan: MovePlan, outcome: MoveOutcome, finish: string): object {
   })
   if (outcome.ended === 'moved') return { ...base, accounts, shown: outcome.shown }
   const { error } = outcome
-  const hint = error instanceof DashkeepError ? error.hint : undefined
-  const told = { ...base, accounts, error: error.message, hint }
+  const told = { ...base, accounts, error: error.message, hint: hintOf(error) }
   if (outcome.ended === 'undone') return told
   return { ...told, undoError: outcome.undoError?.message, finish }
 }
@@ -193,7 +191,7 @@ function printOutcome(terminal: Terminal, outcome: MoveOutcome, finish: string):
   }
   const { error } = outcome
   terminal.print(`${colors.red('failed')} ${printable(error.message)}`)
-  if (error instanceof DashkeepError && error.hint) terminal.print(`  hint: ${error.hint}`)
+  printHint(terminal, error)
   if (outcome.ended === 'undone') {
     terminal.print('Every account has what it had before')
     return

@@ -10,7 +10,6 @@ import { printChanges } from './accounts-change.ts'
 import { openReader } from './archive-reader.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import {
-  agree,
   type ManagementOptions,
   type Managing,
   nameAccount,
@@ -18,7 +17,7 @@ import {
   parseSubAccountId,
 } from './management.ts'
 import { selectFolder } from './select-snapshots.ts'
-import { plural, printable, type Terminal } from './terminal.ts'
+import { confirm, plural, printable, printHint, type Terminal } from './terminal.ts'
 
 interface RestoreOptions extends ManagementOptions {
   readonly snapshot?: string
@@ -46,7 +45,7 @@ export async function restoreSettings(
   const plan = planSettings(await service.listSubAccounts(terminal), wanted, { mainId })
   if (!terminal.json) printPlan(terminal, manifest, plan)
   const question = `Replace the settings of ${plural(plan.length, 'sub account')}?`
-  const agreed = plan.length > 0 && (await agree(terminal, question, options))
+  const agreed = plan.length > 0 && (await confirm(terminal, question, options))
   const outcome = agreed ? await apply(terminal, managing, plan) : undefined
   if (terminal.json) {
     const accounts = plan.map(({ accountId, changes, after }) => {
@@ -153,7 +152,7 @@ function printOutcome(
     }
     if (error === undefined) return
     terminal.print(`${colors.red('failed')} ${printable(error.message)}`)
-    if (error instanceof DashkeepError && error.hint) terminal.print(`  hint: ${error.hint}`)
+    printHint(terminal, error)
     terminal.print('To finish, run it again with the same options')
   }
 }

@@ -1,8 +1,9 @@
 import { type AccountBackup, backupAccounts, openArchive } from '../app.ts'
-import { DashkeepError } from '../errors.ts'
+import { hintOf } from '../errors.ts'
 import { createRunId } from '../log.ts'
 import { createReporter } from '../reporting.ts'
-import type { ChangedObject, TypeChanges } from '../snapshot/changes.ts'
+import { type ChangedObject, type TypeChanges, totalChanges } from '../snapshot/changes.ts'
+import { countObjects, countStoredBytes } from '../snapshot/manifest.ts'
 import { isDoubtful, type TakenSnapshot, type TakeProgress } from '../snapshot/take.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { createContext, selectAccounts } from './context.ts'
@@ -14,6 +15,7 @@ import {
   formatTable,
   plural,
   printable,
+  printHint,
   type StatusLine,
   type Terminal,
 } from './terminal.ts'
@@ -78,13 +80,12 @@ function endingOf({ taken, error }: AccountBackup) {
 /** Stable members for programs; documented in the README. */
 function toJson({ account, taken, error }: AccountBackup): object {
   if (error !== undefined) {
-    const hint = error instanceof DashkeepError ? error.hint : undefined
     return {
       name: account.name,
       accountId: account.accountId,
       result: 'failed',
       error: error.message,
-      hint,
+      hint: hintOf(error),
     }
   }
   const { manifest, changes, warnings } = taken
@@ -110,7 +111,7 @@ function resultOf({ manifest, changes }: TakenSnapshot): string {
   if (manifest.suspect !== undefined) return 'suspect'
   if (manifest.sameAs !== undefined) return 'unchanged'
   if (changes === undefined) return 'first'
-  const altered = changes.some(({ counts }) => counts.added + counts.removed + counts.changed > 0)
+  const altered = Object.values(totalChanges(changes)).some((number) => number > 0)
   return altered || changes.length < manifest.exports.length ? 'changed' : 'full'
 }
 
@@ -120,13 +121,12 @@ function printBackups(terminal: Terminal, backups: readonly AccountBackup[], url
     if (error !== undefined) return [account.name, colors.red('failed'), '', '', '', '']
     const { manifest } = taken
     const result = resultOf(taken)
-    const stored = manifest.sameAs ? 0 : sum(manifest.exports.map(({ file }) => file.stored.bytes))
     return [
       account.name,
       result === 'suspect' ? colors.yellow(result) : colors.green(result),
       manifest.snapshot,
-      String(sum(manifest.exports.map(({ objects }) => objects))),
-      formatBytes(stored),
+      String(countObjects(manifest)),
+      formatBytes(countStoredBytes(manifest)),
       summarize(taken.changes),
     ]
   })
@@ -142,8 +142,8 @@ function printDetails(terminal: Terminal, { account, taken, error }: AccountBack
   const { colors } = terminal
   if (error !== undefined) {
     terminal.print()
-    terminal.print(`${colors.red('failed')} ${account.name}: ${error.message}`)
-    if (error instanceof DashkeepError && error.hint) terminal.print(`  hint: ${error.hint}`)
+    terminal.print(`${colors.red('failed')} ${account.name}: ${printable(error.message)}`)
+    printHint(terminal, error)
     return
   }
   const { suspect } = taken.manifest
@@ -176,16 +176,8 @@ function printChanges(terminal: Terminal, change: TypeChanges): void {
 
 function summarize(changes: readonly TypeChanges[] | undefined): string {
   if (changes === undefined) return 'first snapshot'
-  const total = (kind: 'added' | 'removed' | 'changed') =>
-    sum(changes.map(({ counts }) => counts[kind]))
-  const parts = (['added', 'removed', 'changed'] as const)
-    .map((kind) => [total(kind), kind] as const)
-    .filter(([number]) => number > 0)
-  return parts.length === 0 ? 'none' : parts.map(([number, kind]) => `${number} ${kind}`).join(', ')
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
+  const parts = Object.entries(totalChanges(changes)).filter(([, number]) => number > 0)
+  return parts.length === 0 ? 'none' : parts.map(([kind, number]) => `${number} ${kind}`).join(', ')
 }
 
 function createProgress(status: StatusLine, accounts: number) {

@@ -70,10 +70,14 @@ function unknownAccount({ accounts }: Config, what: string): DashkeepError {
 
 /** Reads an account id given on the command line. */
 export function parseAccountId(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
+  return text === undefined ? undefined : parseId(text, 'account id', 'dashkeep list')
+}
+
+/** Reads an id; `shownBy` is the verb that shows which there are. Throws a `usage` error. */
+export function parseId(text: string, what: string, shownBy: string): number {
   if (/^-?\d{1,15}$/.test(text)) return Number(text)
-  throw new DashkeepError(`Cannot use the account id ${text}: it is not an integer`, {
+  throw new DashkeepError(`Cannot use the ${what} ${text}: it is not an integer`, {
     kind: 'usage',
-    hint: '`dashkeep list` shows the ids of the accounts in the archive',
+    hint: `\`${shownBy}\` shows the ids there are`,
   })
 }

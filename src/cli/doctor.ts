@@ -1,6 +1,6 @@
 import { connectAccount, openArchive } from '../app.ts'
 import { type AccountConfig, defaultTypes } from '../config.ts'
-import { DashkeepError } from '../errors.ts'
+import { hintOf } from '../errors.ts'
 import { probeStore } from '../snapshot/probe-store.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { coverageReasons, readCoverage } from './accounts-coverage.ts'
@@ -8,7 +8,7 @@ import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { manage, nameAccount } from './management.ts'
 import type { CommonOptions } from './program.ts'
-import type { Terminal } from './terminal.ts'
+import { printable, type Terminal } from './terminal.ts'
 
 /** One thing that was looked at. */
 interface Finding {
@@ -75,7 +75,7 @@ async function* examineAccount(
   try {
     await using service = await connectAccount(account, config, { env, log })
     const { accountId, accountName } = await service.whoami({ signal })
-    const owner = `the token belongs to account ${accountId} (${accountName})`
+    const owner = `the token belongs to account ${accountId} (${printable(accountName)})`
     if (account.accountId !== undefined && account.accountId !== accountId) {
       const hint = 'use a token of the expected account, or correct the expected account id'
       yield { check, result: 'failed', detail: `${owner}, expected is ${account.accountId}`, hint }
@@ -156,8 +156,7 @@ async function* examineManagement(
 }
 
 function failure(check: string, error: Error): Finding {
-  const hint = error instanceof DashkeepError ? error.hint : undefined
-  return { check, result: 'failed', detail: error.message, hint }
+  return { check, result: 'failed', detail: error.message, hint: hintOf(error) }
 }
 
 function printFinding(terminal: Terminal, { check, result, detail, hint }: Finding): void {

@@ -2,9 +2,9 @@ import type { Patience } from '../accounts/list-until.ts'
 import { connectManagement, type Management } from '../app.ts'
 import type { AccountConfig, Config, ConfigNeed } from '../config.ts'
 import { DashkeepError } from '../errors.ts'
-import { type Context, createContext, findAccount } from './context.ts'
+import { type Context, createContext, findAccount, parseId } from './context.ts'
 import type { CommonOptions } from './program.ts'
-import { confirm, printable, type Terminal } from './terminal.ts'
+import { printable, type Terminal } from './terminal.ts'
 
 /** Options of every verb that manages sub accounts. */
 export interface ManagementOptions extends CommonOptions {
@@ -63,15 +63,6 @@ function chooseMainAccount(config: Config, name: string | undefined): AccountCon
   )
 }
 
-/** Whoever reads JSON has not seen the plan, and is not asked. */
-export async function agree(
-  terminal: Terminal,
-  question: string,
-  { yes = false }: { yes?: boolean },
-): Promise<boolean> {
-  return terminal.json ? yes : confirm(terminal, question, { yes })
-}
-
 /** A main account or one of its sub accounts, for people. */
 export function nameAccount({
   accountId,
@@ -98,9 +89,5 @@ export function parseGb(text: string): number {
 
 /** Reads the id of a sub account. Throws a `usage` error for anything else. */
 export function parseSubAccountId(text: string): number {
-  if (/^-?\d{1,15}$/.test(text)) return Number(text)
-  throw new DashkeepError(`Cannot use ${text} as the id of a sub account: it is not an integer`, {
-    kind: 'usage',
-    hint: '`dashkeep accounts list` shows the ids',
-  })
+  return parseId(text, 'id of a sub account', 'dashkeep accounts list')
 }

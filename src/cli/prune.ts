@@ -43,10 +43,10 @@ export async function prune(terminal: Terminal, options: PruneOptions): Promise<
   try {
     const plans = await Array.fromAsync(planPrune(store, policy, { now, accountId, signal }))
     const leftWrites = await findLeftWrites(store, { now, signal })
-    const number = sum(plans.map((plan) => toRemove(plan).length)) + leftWrites.length
+    const number = plans.flatMap(toRemove).length + leftWrites.length
     if (!terminal.json) printPlan(terminal, plans, leftWrites)
     const question = `Remove ${plural(number, 'item')} from ${store.url}?`
-    const agreed = number > 0 && (await confirm(terminal, question, { yes: options.yes }))
+    const agreed = number > 0 && (await confirm(terminal, question, options))
     const removals: Removal[] = []
     if (agreed) {
       for (const plan of plans) {
@@ -186,8 +186,4 @@ function printOutcome(terminal: Terminal, { agreed, removals }: Outcome, number:
 
 function isRemoved({ error, keptUntil }: Removal): boolean {
   return error === undefined && keptUntil === undefined
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

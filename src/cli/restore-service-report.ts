@@ -1,5 +1,4 @@
 import type { AccountConfig } from '../config.ts'
-import { DashkeepError } from '../errors.ts'
 import type { AppliedRestore } from '../restore/apply.ts'
 import {
   objectsToSend,
@@ -11,7 +10,7 @@ import type { Account } from '../snapshot/source.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import type { Restoring } from './restore.ts'
 import { needsToJson, printList, printNeeds, printSource, sourceToJson } from './restore-report.ts'
-import { plural, printable, type Terminal } from './terminal.ts'
+import { plural, printable, printHint, type Terminal } from './terminal.ts'
 
 /** Where the objects go. */
 export interface Into {
@@ -108,8 +107,8 @@ export function printOutcome(terminal: Terminal, outcome: Outcome): void {
     printList(terminal, failed, (name) => `  ${colors.red('!')} ${printable(name)}`)
   }
   for (const error of errorsOf(applied)) {
-    terminal.print(`${colors.red('failed')} ${error.message}`)
-    if (error instanceof DashkeepError && error.hint) terminal.print(`  hint: ${error.hint}`)
+    terminal.print(`${colors.red('failed')} ${printable(error.message)}`)
+    printHint(terminal, error)
   }
   if (notSent > 0) terminal.print(`${plural(notSent, 'object')} not sent`)
   if (exitCodeFor(outcome) === exitCodes.done && !terminal.signal.aborted) return

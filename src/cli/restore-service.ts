@@ -1,6 +1,6 @@
 import { backupAccount, connectAccount, scanLimitsOf } from '../app.ts'
 import type { AccountConfig, Config } from '../config.ts'
-import { DashkeepError } from '../errors.ts'
+import { DashkeepError, hintOf } from '../errors.ts'
 import { applyRestore, type SentBatch } from '../restore/apply.ts'
 import {
   objectsToSend,
@@ -34,7 +34,7 @@ export async function restoreToService(
   const { signal, env } = terminal
   const chosen = chooseAccount(config, restoring, options)
   await using target = await connectAccount(chosen, config, { env, log })
-  const account = await identify(target, chosen, given.restoring, options)
+  const account = await identify(target, chosen, restoring, { ...options, signal })
   const into = { config: chosen, account, address: target.address }
   const chosenTypes = new Set(selection.objects.map(({ exportType }) => exportType))
   for (const { type } of selection.missing) chosenTypes.add(type)
@@ -52,7 +52,7 @@ export async function restoreToService(
   const toSend = objectsToSend(plan)
   if (!terminal.json) printPlan(terminal, restoring, into, plan)
   const question = `Send ${plural(toSend.length, 'object')} to account ${account.accountId}?`
-  const agreed = toSend.length > 0 && (await agree(terminal, question, options))
+  const agreed = toSend.length > 0 && (await confirm(terminal, question, options))
   const before = agreed ? await keepPresent(terminal, into, plan, given) : undefined
   const status = createStatusLine(terminal)
   let sent = 0
@@ -97,9 +97,9 @@ async function identify(
   target: RestoreTarget,
   { name, accountId }: AccountConfig,
   { source }: Restoring,
-  { intoAccount }: RestoreOptions,
+  { intoAccount, signal }: RestoreOptions & { signal: AbortSignal },
 ): Promise<Account> {
-  const account = await target.whoami({ signal: undefined })
+  const account = await target.whoami({ signal })
   const expected = (intoAccount === undefined ? source.account?.id : undefined) ?? accountId
   if (expected === undefined || account.accountId === expected) return account
   const found = `the token of ${name} belongs to account ${account.accountId} (${printable(account.accountName)})`
@@ -110,15 +110,6 @@ async function identify(
         ? `if the objects are meant for it, say --into-account ${JSON.stringify(name)}`
         : 'use a token of the expected account, or correct the expected account id',
   })
-}
-
-/** Whoever reads JSON has not seen the plan, and is not asked. */
-async function agree(
-  terminal: Terminal,
-  question: string,
-  { yes = false }: RestoreOptions,
-): Promise<boolean> {
-  return terminal.json ? yes : confirm(terminal, question, { yes })
 }
 
 /** Takes a snapshot of what is there, when some of it is going to be overwritten. */
@@ -133,7 +124,7 @@ async function keepPresent(
   const { taken, error } = await backupAccount(account, config, store, { env, log, now, signal })
   if (taken !== undefined) return taken.manifest.snapshot
   signal.throwIfAborted()
-  const hint = error instanceof DashkeepError ? error.hint : undefined
+  const hint = hintOf(error)
   throw new DashkeepError(
     `Cannot restore: nothing was sent, since the present state could not be kept: ${error.message}`,
     { ...(hint && { hint }), cause: error },

@@ -1,12 +1,20 @@
 import { openArchive } from '../app.ts'
 import type { AccountConfig } from '../config.ts'
 import { parseDuration } from '../duration.ts'
+import { countObjects } from '../snapshot/manifest.ts'
 import { type AccountStatus, readStatus } from '../snapshot/status.ts'
 import { type Context, createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { manage } from './management.ts'
 import type { CommonOptions } from './program.ts'
-import { formatAge, formatBytes, formatTable, plural, type Terminal } from './terminal.ts'
+import {
+  formatAge,
+  formatBytes,
+  formatTable,
+  plural,
+  printable,
+  type Terminal,
+} from './terminal.ts'
 
 type State = 'good' | 'stale' | 'suspect' | 'damaged' | 'missing'
 
@@ -114,16 +122,12 @@ function toJson({ state, accountId, name, status }: Line, now: Date): object {
     snapshot: good?.snapshot,
     takenAt: good?.takenAt,
     ageSeconds: takenAt && Math.round((now.getTime() - takenAt.getTime()) / 1000),
-    objects: good && objectsOf(good),
+    objects: good && countObjects(good),
     snapshots: status?.snapshots ?? 0,
     bytes: status?.bytes ?? 0,
     suspects: status?.suspects ?? [],
     problems: status?.problems ?? [],
   }
-}
-
-function objectsOf({ exports }: NonNullable<AccountStatus['newestGood']>): number {
-  return exports.reduce((sum, { objects }) => sum + objects, 0)
 }
 
 function printStatus(
@@ -136,11 +140,11 @@ function printStatus(
     const good = status?.newestGood
     return [
       String(accountId),
-      name,
+      printable(name),
       state === 'good' ? colors.green(state) : colors.red(state),
       good?.snapshot ?? '',
       good ? formatAge(new Date(good.takenAt), now) : '',
-      good ? String(objectsOf(good)) : '',
+      good ? String(countObjects(good)) : '',
       String(status?.snapshots ?? 0),
       formatBytes(status?.bytes ?? 0),
     ]

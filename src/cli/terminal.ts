@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import Table from 'cli-table3'
 import { createColors } from 'picocolors'
 import type { Environment } from '../config.ts'
+import { hintOf } from '../errors.ts'
 
 export { formatAge, formatTime, plural } from '../wording.ts'
 
@@ -49,14 +50,15 @@ export function createTerminal(outside: Outside, { json }: { json: boolean }): T
 
 /**
  * Asks before something is removed or changed. `yes` is the answer given on the command line;
- * where nobody sits at a terminal the answer is no.
+ * where nobody sits at a terminal the answer is no, and so it is with `--json`: whoever reads that
+ * has not seen the plan.
  */
 export async function confirm(
-  { stdin, stderr, signal }: Terminal,
+  { json, stdin, stderr, signal }: Terminal,
   question: string,
-  { yes }: { yes: boolean | undefined },
+  { yes = false }: { yes?: boolean | undefined },
 ): Promise<boolean> {
-  if (yes) return true
+  if (yes || json) return yes
   if (stdin?.isTTY !== true || stderr.isTTY !== true) return false
   const prompt = createInterface({ input: stdin, output: stderr })
   try {
@@ -64,6 +66,12 @@ export async function confirm(
   } finally {
     prompt.close()
   }
+}
+
+/** Prints what to try after a failure, where that is known. */
+export function printHint({ print }: Terminal, error: unknown): void {
+  const hint = hintOf(error)
+  if (hint !== undefined) print(`  hint: ${printable(hint)}`)
 }
 
 /** Lays out rows below a header, without borders; columns in `right` are aligned to the right. */

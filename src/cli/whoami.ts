@@ -1,10 +1,9 @@
-import { connectAccount } from '../app.ts'
+import { checkOwner, connectAccount } from '../app.ts'
 import type { AccountConfig } from '../config.ts'
-import { DashkeepError } from '../errors.ts'
 import { type Context, createContext, selectAccounts } from './context.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
-import { formatTable, type Terminal } from './terminal.ts'
+import { formatTable, printable, printHint, type Terminal } from './terminal.ts'
 
 interface Identity {
   readonly name: string
@@ -38,11 +37,8 @@ async function identify(
   try {
     await using service = await connectAccount(account, config, { env, log })
     const owner = await service.whoami({ signal })
-    if (account.accountId === undefined || account.accountId === owner.accountId) {
-      return { name, ...owner }
-    }
-    const message = `Cannot use the token of ${name}: it belongs to account ${owner.accountId} (${owner.accountName}) instead of ${account.accountId}`
-    return { name, error: new DashkeepError(message, { kind: 'usage' }) }
+    checkOwner(account, owner)
+    return { name, ...owner }
   } catch (error) {
     signal.throwIfAborted()
     return { name, error: error as Error }
@@ -57,13 +53,17 @@ function printIdentities(terminal: Terminal, identities: readonly Identity[]): v
   const { colors } = terminal
   const rows = identities
     .filter(({ error }) => error === undefined)
-    .map(({ name, accountId, accountName = '' }) => [name, String(accountId), accountName])
+    .map(({ name, accountId, accountName = '' }) => [
+      name,
+      String(accountId),
+      printable(accountName),
+    ])
   if (rows.length > 0) {
     terminal.print(formatTable(['ACCOUNT', 'ID', 'NAME'], rows, { colors, right: [1] }))
   }
   for (const { error } of identities) {
     if (error === undefined) continue
-    terminal.print(`${colors.red('failed')} ${error.message}`)
-    if (error instanceof DashkeepError && error.hint) terminal.print(`  hint: ${error.hint}`)
+    terminal.print(`${colors.red('failed')} ${printable(error.message)}`)
+    printHint(terminal, error)
   }
 }

@@ -140,8 +140,8 @@ export function tryParseLossless(text: string): JsonValue | undefined {
 
 /**
  * Writes a value as JSON text as `JSON.stringify` does, `indent` being the number of spaces for
- * each level; members that are undefined are left out. What `parseLossless` read gives the same text again when that had no white space, no
- * needless escapes and no member twice.
+ * each level; members that are undefined are left out. What `parseLossless` read gives the same text
+ * again when that had no white space, no needless escapes and no member twice.
  */
 export function stringifyLossless(value: JsonDocument, indent = 0): string {
   return write(value, indent === 0 ? '' : '\n', ' '.repeat(indent))
@@ -176,11 +176,6 @@ function enclose(
 ): string {
   if (newline === '' || parts.length === 0) return open + parts.join(',') + close
   return `${open}${newline}${step}${parts.join(`,${newline}${step}`)}${newline}${close}`
-}
-
-/** Whether a value is a number kept as text. */
-export function isRawNumber(value: unknown): value is RawNumber {
-  return value instanceof RawNumber
 }
 
 /** The value if it is a JSON object. */

@@ -49,11 +49,6 @@ export function parseSavedObject(bytes: Uint8Array, type: string): ParsedObject 
     parseLossless(Buffer.from(buffer, byteOffset, byteLength).toString('utf8')),
   )
   if (hit === undefined) throw new SyntaxError('a hit is no JSON object')
-  return describeHit(hit, type)
-}
-
-/** The same for a hit that has been read already. */
-export function describeHit(hit: JsonObject, type: string): ParsedObject {
   const source = asJsonObject(hit.get('_source'))
   const oldest = hit.get('_type') === type && asJsonObject(source?.get(type)) === undefined
   const id = fullId(hit.get('_id'), type, oldest && source !== undefined)

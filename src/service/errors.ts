@@ -56,6 +56,11 @@ export class ServiceError extends DashkeepError {
   readonly requestId: string | undefined
   /** How long the service asked to wait before the next request. */
   readonly retryAfterMs: number | undefined
+  /**
+   * Which attempt ended like this, from 1. After the first, one before it may have been carried
+   * out, whatever this one was told.
+   */
+  attempt = 1
 
   constructor(message: string, details: ServiceErrorDetails) {
     super(message, {

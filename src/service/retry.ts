@@ -43,7 +43,12 @@ export function withRetries<T>(
   },
 ): Promise<T> {
   const { limits, onRetry, signal } = options
-  return pRetry(attempt, {
+  const numbered = (number: number) =>
+    attempt().catch((error) => {
+      if (error instanceof ServiceError) error.attempt = number
+      throw error
+    })
+  return pRetry(numbered, {
     retries: limits.attempts - 1,
     minTimeout: limits.retryBaseMs,
     maxTimeout: limits.retryMaxMs,

@@ -25,6 +25,13 @@ export interface TypeChanges {
   readonly changed: readonly ChangedObject[]
 }
 
+/** The changes of all types together. */
+export function totalChanges(changes: readonly TypeChanges[]): ChangeCounts {
+  const total = (kind: keyof ChangeCounts) =>
+    changes.reduce((sum, { counts }) => sum + counts[kind], 0)
+  return { added: total('added'), removed: total('removed'), changed: total('changed') }
+}
+
 /** Compares one export with the previous one while both are read once, as streams. */
 export interface ChangeFinder {
   /** Takes each object of the new export, in any order. */

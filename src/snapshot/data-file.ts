@@ -110,9 +110,9 @@ export interface DataFileDefect {
 /**
  * Reads a stored data file to its end and says how it differs from its description, if it does.
  * `onContent` is given the decompressed bytes as they come, up to the described length, also when
- * they turn out to be damaged; reading waits for it, and it must not throw. An encrypted file without an `opener` is proven
- * as far as its stored bytes. Throws when the store cannot answer, and an `OpenError` when the file
- * is sound and the opener's key does not fit it.
+ * they turn out to be damaged; reading waits for it, and it must not throw. An encrypted file
+ * without an `opener` is proven as far as its stored bytes. Throws when the store cannot answer, and
+ * an `OpenError` when the file is sound and the opener's key does not fit it.
  */
 export async function proveDataFile(
   store: ObjectStore,

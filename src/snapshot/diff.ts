@@ -107,8 +107,8 @@ const BATCH_BYTES = 32 * 1024 * 1024
 
 /**
  * Reads both versions of the objects named, in the order of their ids within a batch: where they
- * are large, the exports are read again for every 32 MB, or `batchBytes`. An object that is not in both is left out.
- * Of hits with the same id the last counts.
+ * are large, the exports are read again for every 32 MB, or `batchBytes`. An object that is not in
+ * both is left out. Of hits with the same id the last counts.
  */
 export async function* readPairs(
   before: SnapshotSide,

@@ -79,6 +79,16 @@ export type ManifestExport = z.infer<typeof exportSchema>
 /** Objects added, removed and changed since the previous snapshot. */
 export type ChangeCounts = z.infer<typeof changeCounts>
 
+/** Objects of all types together. */
+export function countObjects({ exports }: Pick<Manifest, 'exports'>): number {
+  return exports.reduce((sum, { objects }) => sum + objects, 0)
+}
+
+/** Bytes of the files that came with this snapshot, its manifest aside. */
+export function countStoredBytes({ exports, sameAs }: Manifest): number {
+  return sameAs === undefined ? exports.reduce((sum, { file }) => sum + file.stored.bytes, 0) : 0
+}
+
 /** A manifest is there and cannot be used: damaged, misplaced, or of a newer format. */
 export class ManifestError extends DashkeepError {}
 

@@ -149,9 +149,8 @@ export async function* applyPrune(
   /** By holder of files: a snapshot that shares them and is still there. */
   const needed = new Map<string, Removal>()
   const folders = sharers.map(({ candidate }) => candidate.folder)
-  for (const [place, removal] of (
-    await removeAll(store, plan, folders, needed, options)
-  ).entries()) {
+  const removals = await removeAll(store, plan, folders, needed, options)
+  for (const [place, removal] of removals.entries()) {
     const sameAs = sharers[place]?.candidate.sameAs
     if (isThere(removal) && sameAs !== undefined) needed.set(sameAs, removal)
     yield removal

@@ -52,10 +52,10 @@ const periods: Record<
  * and touches no store.
  *
  * A suspect snapshot takes no place in a rule, nor does one that claims to be from after `now`, so
- * that a bad backup never pushes out a good one; it stays as long as no good one has followed it. Always kept, whatever the policy: the newest
- * good snapshot, pinned ones, those from after `now`, one that was the newest less
- * than an hour ago (a run that goes on may still refer to it), and every snapshot whose files a
- * kept one shares. A policy without rules keeps everything.
+ * that a bad backup never pushes out a good one; it stays as long as no good one has followed it.
+ * Always kept, whatever the policy: the newest good snapshot, pinned ones, those from after `now`,
+ * one that was the newest less than an hour ago (a run that goes on may still refer to it), and
+ * every snapshot whose files a kept one shares. A policy without rules keeps everything.
  */
 export function planRetention<Candidate extends RetentionCandidate>(
   candidates: readonly Candidate[],
