@@ -24,7 +24,7 @@ Examples:
   dashkeep doctor                                check configuration, token and store
   dashkeep backup --store file:///var/backups    one backup, token from the environment
   dashkeep list                                  what is in the archive
-  dashkeep diff '1 day ago'                     what somebody did since
+  dashkeep diff '1 day ago'                      what somebody did since
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 partly done or suspect,
 4 stale, 5 verification failed, 130 interrupted (143 on SIGTERM).`
