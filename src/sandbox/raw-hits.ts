@@ -1,5 +1,7 @@
 import { DashkeepError } from '../errors.ts'
-import { createExportScanner } from '../snapshot/export-scanner.ts'
+import { createExportScanner, type RawHit } from '../snapshot/export-scanner.ts'
+import { offset } from '../snapshot/hit-members.ts'
+import { MEMBER, MEMBER_SIZE } from '../snapshot/hit-reader.ts'
 import type { Variation } from './generated-objects.ts'
 import type { ExportDocument, Hits } from './options.ts'
 
@@ -32,9 +34,7 @@ export function splitDocument(document: Uint8Array, what: string): SplitDocument
   const hits: SplitHit[] = []
   try {
     const scanner = createExportScanner((hit) => {
-      const bytes = Buffer.from(hit.bytes)
-      JSON.parse(bytes.toString())
-      hits.push({ bytes, members: locateMembers(bytes, hit.marks) })
+      hits.push({ bytes: Buffer.from(hit.bytes), members: locateMembers(hit) })
     }, limits)
     scanner.feed(document)
     return { kibanaVersion: scanner.end().kibanaVersion, hits }
@@ -72,33 +72,15 @@ export function varyHit({ bytes, members }: SplitHit, variation: Variation): Buf
   return Buffer.concat([...parts, bytes.subarray(kept)])
 }
 
-/** Finds the members of the hit itself; the marks also tell what lies one level below. */
-function locateMembers(bytes: Buffer, marks: Int32Array): Map<string, ByteRange> {
+/** Finds the members of the hit itself. */
+function locateMembers(hit: RawHit): Map<string, ByteRange> {
   const members = new Map<string, ByteRange>()
-  let depth = 0
-  let name: string | undefined
-  let start = 0
-  for (const at of marks) {
-    const mark = String.fromCharCode(bytes[at] as number)
-    if (mark === '}' || mark === ']') depth -= 1
-    if (name !== undefined && ((depth === 1 && mark === ',') || depth === 0)) {
-      members.set(name, trimmed(bytes, start, at))
-      name = undefined
-    }
-    if (depth === 1 && mark === ':') name = JSON.parse(bytes.toString('utf8', start, at)) as string
-    if (mark === '{' || mark === '[') depth += 1
-    if (depth === 1 && mark !== '}' && mark !== ']') start = at + 1
+  for (let member = 0; member < hit.members.length; member += MEMBER_SIZE) {
+    if (offset(hit, member, MEMBER.depth) > 1) continue
+    const [key, keyEnd] = [offset(hit, member, MEMBER.key), offset(hit, member, MEMBER.keyEnd)]
+    const name = JSON.parse(hit.bytes.toString('utf8', key, keyEnd)) as string
+    const start = offset(hit, member, MEMBER.value)
+    members.set(name, { start, end: offset(hit, member, MEMBER.valueEnd) })
   }
   return members
-}
-
-function trimmed(bytes: Buffer, from: number, to: number): ByteRange {
-  let [start, end] = [from, to]
-  while (isSpace(bytes[start])) start += 1
-  while (isSpace(bytes[end - 1])) end -= 1
-  return { start, end }
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }

@@ -1,6 +1,8 @@
 import { createHash, hash } from 'node:crypto'
 import { touchMembers, unstableHitMembers } from '../objects/unstable-members.ts'
 import type { RawHit } from './export-scanner.ts'
+import { hasKey, isObject, memberName, offset } from './hit-members.ts'
+import { MEMBER, MEMBER_SIZE } from './hit-reader.ts'
 
 /** Bytes of each half of a record: the first half of SHA-256, 128 bits. */
 const HALF_BYTES = 16
@@ -8,6 +10,8 @@ const HALF_BYTES = 16
 const RECORD_BYTES = 2 * HALF_BYTES
 /** Records lie in blocks, so that growing copies nothing. */
 const BLOCK_RECORDS = 4096
+/** So many records are hashed at once. */
+const BATCH_RECORDS = 256
 
 /**
  * Which objects an export holds and in which state, 32 bytes an object, whatever their size.
@@ -72,28 +76,32 @@ function objectState(hit: RawHit, touches: boolean): string {
 function sortRecords(blocks: readonly Buffer[], count: number, touches: boolean): SortedIndex {
   const blockOf = (number: number) => blocks[Math.floor(number / BLOCK_RECORDS)] as Buffer
   const startOf = (number: number) => (number % BLOCK_RECORDS) * RECORD_BYTES
-  const compare = (a: number, b: number) => {
-    const [blockA, startA, blockB, startB] = [blockOf(a), startOf(a), blockOf(b), startOf(b)]
-    for (let at = 0; at < RECORD_BYTES; at += 4) {
-      const order = blockA.readUInt32BE(startA + at) - blockB.readUInt32BE(startB + at)
-      if (order !== 0) return order
-    }
-    return 0
+  const compare = (a: number, b: number, bytes = RECORD_BYTES) => {
+    const [startA, startB] = [startOf(a), startOf(b)]
+    return blockOf(a).compare(blockOf(b), startB, startB + bytes, startA, startA + bytes)
   }
-  const order = new Uint32Array(count)
-  for (let number = 0; number < count; number += 1) order[number] = number
-  order.sort(compare)
-
+  const head = (number: number) => blockOf(number).readUInt32BE(startOf(number))
+  const order = sortByHead(count, head, compare)
+  const numberAt = (place: number) => order[place] as number
   const text = (place: number, from: number, to: number) => {
-    const start = startOf(order[place] as number)
-    return blockOf(order[place] as number).toString('latin1', start + from, start + to)
+    const start = startOf(numberAt(place))
+    return blockOf(numberAt(place)).toString('latin1', start + from, start + to)
   }
+  const isDuplicate = (place: number) =>
+    place > 0 && compare(numberAt(place - 1), numberAt(place), HALF_BYTES) === 0
+
   const digest = createHash('sha256')
+  const batch = Buffer.alloc(BATCH_RECORDS * RECORD_BYTES)
+  let batched = 0
   let duplicates = 0
   for (let place = 0; place < count; place += 1) {
-    digest.update(text(place, 0, RECORD_BYTES), 'latin1')
-    const sameId = place > 0 && text(place - 1, 0, HALF_BYTES) === text(place, 0, HALF_BYTES)
-    if (sameId) duplicates += 1
+    if (isDuplicate(place)) duplicates += 1
+    const start = startOf(numberAt(place))
+    blockOf(numberAt(place)).copy(batch, batched, start, start + RECORD_BYTES)
+    batched += RECORD_BYTES
+    if (batched < batch.length && place < count - 1) continue
+    digest.update(batch.subarray(0, batched))
+    batched = 0
   }
   return {
     count,
@@ -108,9 +116,36 @@ function sortRecords(blocks: readonly Buffer[], count: number, touches: boolean)
       }
       return false
     },
-    isDuplicate: (place) =>
-      place > 0 && text(place - 1, 0, HALF_BYTES) === text(place, 0, HALF_BYTES),
+    isDuplicate,
   }
+}
+
+/**
+ * The numbers below `count`, sorted. Numbers sort many times faster than what needs a comparison: so
+ * they are sorted as 53 bits, of which their own take as many as they need and the `head` of what
+ * they stand for (32 bits) the rest; `compare` decides where heads are the same.
+ */
+function sortByHead(
+  count: number,
+  head: (number: number) => number,
+  compare: (a: number, b: number) => number,
+): Uint32Array {
+  const size = 2 ** Math.max(Math.ceil(Math.log2(count)), 53 - 32)
+  const unit = 2 ** 53 / size / 2 ** 32
+  const keys = new Float64Array(count)
+  for (let number = 0; number < count; number += 1) {
+    keys[number] = Math.floor(head(number) * unit) * size + number
+  }
+  keys.sort()
+  const order = Uint32Array.from(keys, (key) => key % size)
+  const headAt = (place: number) => Math.floor((keys[place] as number) / size)
+  for (let from = 0; from < count; ) {
+    let to = from + 1
+    while (to < count && headAt(to) === headAt(from)) to += 1
+    if (to - from > 1) order.subarray(from, to).sort((a, b) => compare(a, b))
+    from = to
+  }
+  return order
 }
 
 /** Binary search; characters stand for bytes, so that texts sort as the records do. */
@@ -125,12 +160,9 @@ function findKey(keyAt: (place: number) => string, count: number, key: string): 
   return low < count && keyAt(low) === key ? low : -1
 }
 
-const QUOTE = 0x22
-const COMMA = 0x2c
-const COLON = 0x3a
-
-const droppedOfHit = unstableHitMembers.map((name) => JSON.stringify(name))
-const droppedOfSource = touchMembers.map((name) => JSON.stringify(name))
+const unstableKeys = unstableHitMembers.map((name) => memberName(name).key)
+const touchKeys = touchMembers.map((name) => memberName(name).key)
+const sourceKey = memberName('_source').key
 
 let scratch = Buffer.alloc(64 * 1024)
 
@@ -143,87 +175,76 @@ let scratch = Buffer.alloc(64 * 1024)
  */
 export function stableBytes(hit: RawHit, { touches = false } = {}): Uint8Array {
   if (scratch.length < hit.bytes.length) scratch = Buffer.alloc(hit.bytes.length * 2)
-  const dropped = touches ? [] : droppedOfSource
-  const reader: Reader = { hit, dropped, mark: 0, written: 0 }
-  copyMembers(reader, droppedOfHit, true)
-  return scratch.subarray(0, reader.written)
+  const copy: Copy = { hit, from: 0, to: 0, written: 0 }
+  const { length } = hit.members
+  take(copy, 0, 1)
+  let kept = false
+  for (let member = 0; member < length; member = behind(hit, member)) {
+    if (isAmong(hit, member, unstableKeys)) continue
+    takeSeparator(copy, member, kept)
+    if (hasKey(hit, member, sourceKey) && isObject(hit, member)) takeSource(copy, member, touches)
+    else take(copy, offset(hit, member, MEMBER.start), offset(hit, member, MEMBER.end))
+    kept = true
+  }
+  take(copy, hit.bytes.length - 1, hit.bytes.length)
+  flush(copy)
+  return scratch.subarray(0, copy.written)
 }
 
-interface Reader {
+/** A copy in the making: what lies in `scratch`, and a range that is going to follow. */
+interface Copy {
   readonly hit: RawHit
-  /** Members of `_source` to leave out, with their quotes. */
-  readonly dropped: readonly string[]
-  /** The next mark to look at. */
-  mark: number
-  /** Bytes in `scratch`. */
+  from: number
+  to: number
   written: number
 }
 
-/**
- * Copies the object whose opening brace is the next mark, leaving out `unstable` members. Only
- * the hit itself descends, and only into its `_source`.
- */
-function copyMembers(reader: Reader, unstable: readonly string[], isHit: boolean): void {
-  const { bytes, marks } = reader.hit
-  let start = (marks[reader.mark++] as number) + 1
-  write(reader, '{')
-  let kept = 0
-  for (;;) {
-    const colon = marks[reader.mark] as number
-    if (bytes[colon] !== COLON) break
-    reader.mark += 1
-    const key = memberKey(bytes, start, colon)
-    const drop = unstable.includes(key)
-    const before = reader.written
-    if (kept > 0) write(reader, ',')
-    if (isHit && key === '"_source"' && bytes[marks[reader.mark] as number] === 0x7b) {
-      copyBytes(reader, start, marks[reader.mark] as number)
-      copyMembers(reader, reader.dropped, false)
-      start = (marks[reader.mark - 1] as number) + 1
-    } else if (isHit) {
-      skipNested(reader)
-    }
-    const end = marks[reader.mark++] as number
-    copyBytes(reader, start, end)
-    if (drop) reader.written = before
-    else kept += 1
-    start = end + 1
-    if (bytes[end] !== COMMA) {
-      write(reader, '}')
-      return
-    }
+/** Takes `_source`, whose members have no others among them that count. */
+function takeSource(copy: Copy, source: number, touches: boolean): void {
+  const { hit } = copy
+  const value = offset(hit, source, MEMBER.value)
+  const valueEnd = offset(hit, source, MEMBER.valueEnd)
+  take(copy, offset(hit, source, MEMBER.start), value + 1)
+  let kept = false
+  const end = behind(hit, source)
+  for (let member = source + MEMBER_SIZE; member < end; member = behind(hit, member)) {
+    if (!touches && isAmong(hit, member, touchKeys)) continue
+    takeSeparator(copy, member, kept)
+    take(copy, offset(hit, member, MEMBER.start), offset(hit, member, MEMBER.end))
+    kept = true
   }
-  reader.mark += 1
-  write(reader, '}')
+  take(copy, valueEnd - 1, offset(hit, source, MEMBER.end))
 }
 
-/** Moves past the marks inside a member's value; the next mark is the comma or brace after it. */
-function skipNested(reader: Reader): void {
-  const { bytes, marks } = reader.hit
-  const first = bytes[marks[reader.mark] as number]
-  if (first !== 0x7b && first !== 0x5b) return
-  const close = first === 0x7b ? 0x7d : 0x5d
-  reader.mark += 1
-  while (bytes[marks[reader.mark] as number] !== close) reader.mark += 1
-  reader.mark += 1
+/** The place of the next member at the same depth, or of what follows the object they are in. */
+function behind({ members }: RawHit, member: number): number {
+  const depth = members[member] as number
+  let next = member + MEMBER_SIZE
+  while (next < members.length && (members[next] as number) > depth) next += MEMBER_SIZE
+  return next
 }
 
-/** The key's text with its quotes, without the space around it, however much that is. */
-function memberKey(bytes: Uint8Array, start: number, colon: number): string {
-  let from = start
-  while (from < colon && bytes[from] !== QUOTE) from += 1
-  let to = colon
-  while (to > from && bytes[to - 1] !== QUOTE) to -= 1
-  if (to - from > 64) return ''
-  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1')
+function isAmong(hit: RawHit, member: number, keys: readonly Uint8Array[]): boolean {
+  for (const key of keys) if (hasKey(hit, member, key)) return true
+  return false
 }
 
-function copyBytes(reader: Reader, start: number, end: number): void {
-  scratch.set(reader.hit.bytes.subarray(start, end), reader.written)
-  reader.written += end - start
+/** Takes the comma before a member that follows another. */
+function takeSeparator(copy: Copy, member: number, follows: boolean): void {
+  const start = offset(copy.hit, member, MEMBER.start)
+  if (follows) take(copy, start - 1, start)
 }
 
-function write(reader: Reader, character: '{' | '}' | ','): void {
-  scratch[reader.written] = character.charCodeAt(0)
-  reader.written += 1
+/** Takes a range of the hit; one that follows the last is copied with it. */
+function take(copy: Copy, from: number, to: number): void {
+  if (from !== copy.to) {
+    flush(copy)
+    copy.from = from
+  }
+  copy.to = to
+}
+
+function flush(copy: Copy): void {
+  scratch.set(copy.hit.bytes.subarray(copy.from, copy.to), copy.written)
+  copy.written += copy.to - copy.from
 }

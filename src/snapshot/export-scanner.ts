@@ -1,16 +1,14 @@
 import { DashkeepError } from '../errors.ts'
+import { createHitReader } from './hit-reader.ts'
 
-/** One hit of an export document, as it stands in the body. */
+/** One hit of an export document: sound JSON, as it stands in the body. */
 export interface RawHit {
   /** The hit's bytes, from `{` to `}`. They are valid until the callback returns: copy to keep. */
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
   /** The hit's place in `hits`, from 0. */
   readonly index: number
-  /**
-   * Offsets in `bytes` of every `{ } [ ] , :` that stands outside strings and is, or lies
-   * directly inside, the hit or a value of one of its members. Valid as long as `bytes`.
-   */
-  readonly marks: Int32Array
+  /** Where its members stand in `bytes`, as `MEMBER` says. Valid as long as `bytes`. */
+  readonly members: Int32Array
 }
 
 /** What an export document says besides its hits. */
@@ -52,42 +50,73 @@ const CLOSE_BRACKET = 0x5d
 /** What is not a hit (kibanaVersion and unknown members) may be this large together. */
 const MAX_ENVELOPE_BYTES = 1024 * 1024
 
-/** Marks are kept for the hit itself (depth 1) and for the values of its members (depth 2). */
-const MARK_DEPTH = 2
+/** What is read at once, unless a hit is larger. */
+const PIECE_BYTES = 128 * 1024
 
 /**
  * Splits an export document (specification, "Export result") into its hits without holding it.
  *
- * Only the brackets and strings around the hits are followed here. Whether a hit is sound JSON is
- * for the callback to find out; the rest, put together with an empty `hits`, is parsed at the end,
- * so that a broken, doubled or unfinished document never passes.
+ * Of what is around the hits only brackets and strings are followed here; put together with an
+ * empty `hits` it is parsed at the end, so that a broken, doubled or unfinished document never
+ * passes. A hit is read in one go: one that has not arrived whole is begun again once there are
+ * twice as many bytes, or the body has ended.
  */
 export function createExportScanner(
   onHit: (hit: RawHit) => void,
   limits: ScanLimits = defaultScanLimits,
 ): ExportScanner {
   const envelope = createEnvelope()
-  const hit = createHitCollector(onHit, limits)
+  const reader = createHitReader(limits.maxDepth, () =>
+    broken(`hit ${count} is nested deeper than ${limits.maxDepth} levels`),
+  )
   let place: 'envelope' | 'hits' | 'hit' = 'envelope'
   let beforeHit: 'first' | 'comma' | 'next' = 'first'
+  let count = 0
+  /** Bytes not read yet, with room for a NUL behind them. */
+  let buffer = Buffer.allocUnsafeSlow(PIECE_BYTES + 1)
+  let filled = 0
+  /** How many bytes are worth another look. */
+  let enough = 1
 
   function feed(chunk: Uint8Array): void {
-    let at = 0
-    while (at < chunk.length) {
-      if (place === 'hit') {
-        at = hit.take(chunk, at)
-        if (hit.ended) place = 'hits'
-      } else if (place === 'hits') {
-        at = betweenHits(chunk, at)
-      } else {
-        at = envelope.take(chunk, at)
-        if (envelope.atHits) place = 'hits'
-      }
+    for (let taken = 0; taken < chunk.length; ) {
+      const piece = chunk.subarray(taken, taken + buffer.length - 1 - filled)
+      buffer.set(piece, filled)
+      filled += piece.length
+      taken += piece.length
+      if (filled >= enough) read()
     }
   }
 
-  function betweenHits(chunk: Uint8Array, at: number): number {
-    const byte = chunk[at] as number
+  /** Reads as far as what has arrived goes, and keeps the rest. */
+  function read(): void {
+    buffer[filled] = 0
+    let at = 0
+    while (at < filled) {
+      const next = place === 'hit' ? readHit(at) : place === 'hits' ? betweenHits(at) : around(at)
+      if (next === undefined) break
+      at = next
+    }
+    buffer.copyWithin(0, at, filled)
+    filled -= at
+    enough = Math.min(2 * filled, limits.maxHitBytes) + 1
+    if (enough >= buffer.length) makeRoom(enough)
+  }
+
+  /** Moves behind the hit; undefined when it has not arrived whole. */
+  function readHit(at: number): number | undefined {
+    const end = reader.read(buffer, at)
+    if (end < 0 && ~end < filled) throw broken(`hit ${count} is not sound JSON`)
+    if ((end < 0 ? filled : end) - at > limits.maxHitBytes) throw tooLarge()
+    if (end < 0) return undefined
+    onHit({ bytes: buffer.subarray(at, end), index: count, members: reader.members() })
+    count += 1
+    place = 'hits'
+    return end
+  }
+
+  function betweenHits(at: number): number {
+    const byte = buffer[at] as number
     if (isSpace(byte)) return at + 1
     if (byte === CLOSE_BRACKET && beforeHit !== 'next') {
       envelope.leaveHits()
@@ -99,146 +128,40 @@ export function createExportScanner(
       return at + 1
     }
     if (byte === OPEN_BRACE && beforeHit !== 'comma') {
-      hit.start()
       beforeHit = 'comma'
       place = 'hit'
       return at
     }
-    throw broken(`hit ${hit.count} is not an object`)
+    throw broken(`hit ${count} is not an object`)
   }
 
-  function end(): ExportEnvelope {
-    if (place === 'hit') throw cutShort(`in the middle of hit ${hit.count}`)
-    if (place === 'hits') throw cutShort(`after ${hit.count} hits`)
-    return { kibanaVersion: envelope.finish(), hits: hit.count }
+  function around(at: number): number {
+    const next = envelope.take(buffer, at)
+    if (envelope.atHits) place = 'hits'
+    return next
   }
 
-  return { feed, end, kibanaVersion: envelope.kibanaVersion }
-}
-
-/** Gathers the bytes of one hit after another. */
-function createHitCollector(onHit: (hit: RawHit) => void, limits: ScanLimits) {
-  let carried = new Uint8Array(64 * 1024)
-  let carriedLength = 0
-  let marks = new Int32Array(256)
-  let markCount = 0
-  let depth = 0
-  let inString = false
-  let escaped = false
-
-  const collector = {
-    count: 0,
-    ended: false,
-    start(): void {
-      collector.ended = false
-      carriedLength = 0
-      markCount = 0
-      depth = 0
-    },
-    /** Takes bytes from `start` up to the end of the hit or of the chunk; returns where it stopped. */
-    take(chunk: Uint8Array, start: number): number {
-      const length = chunk.length
-      const offset = carriedLength - start
-      let at = start
-      while (at < length) {
-        if (inString) {
-          at = skipString(chunk, at)
-          continue
-        }
-        const byte = chunk[at] as number
-        if (byte === QUOTE) {
-          inString = true
-        } else if (byte === COMMA || byte === COLON) {
-          if (depth <= MARK_DEPTH) mark(offset + at)
-        } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-          depth += 1
-          if (depth > limits.maxDepth) throw tooDeep()
-          if (depth <= MARK_DEPTH) mark(offset + at)
-        } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-          if (depth <= MARK_DEPTH) mark(offset + at)
-          depth -= 1
-          if (depth === 0) {
-            finish(chunk, start, at + 1)
-            return at + 1
-          }
-        }
-        at += 1
-      }
-      carry(chunk, start, length)
-      return length
-    },
-  }
-
-  /** Moves over string content; leaves the string at its closing quote. */
-  function skipString(chunk: Uint8Array, from: number): number {
-    const length = chunk.length
-    let at = from
-    if (escaped) {
-      escaped = false
-      at += 1
-    }
-    while (at < length) {
-      const byte = chunk[at] as number
-      if (byte === QUOTE) {
-        inString = false
-        return at + 1
-      }
-      if (byte === BACKSLASH) {
-        at += 1
-        if (at === length) escaped = true
-      }
-      at += 1
-    }
-    return length
-  }
-
-  function finish(chunk: Uint8Array, start: number, end: number): void {
-    let bytes = chunk.subarray(start, end)
-    if (carriedLength > 0) {
-      carry(chunk, start, end)
-      bytes = carried.subarray(0, carriedLength)
-    }
-    if (bytes.length > limits.maxHitBytes) throw tooLarge()
-    const index = collector.count
-    collector.count += 1
-    collector.ended = true
-    onHit({ bytes, index, marks: marks.subarray(0, markCount) })
-  }
-
-  function carry(chunk: Uint8Array, start: number, end: number): void {
-    const needed = carriedLength + end - start
-    if (needed > limits.maxHitBytes) throw tooLarge()
-    if (needed > carried.length) {
-      const larger = new Uint8Array(Math.max(needed, carried.length * 2))
-      larger.set(carried.subarray(0, carriedLength))
-      carried = larger
-    }
-    carried.set(chunk.subarray(start, end), carriedLength)
-    carriedLength = needed
-  }
-
-  function mark(position: number): void {
-    if (markCount === marks.length) {
-      const larger = new Int32Array(marks.length * 2)
-      larger.set(marks)
-      marks = larger
-    }
-    marks[markCount] = position
-    markCount += 1
+  function makeRoom(bytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(bytes + 1)
+    larger.set(buffer.subarray(0, filled))
+    buffer = larger
   }
 
   function tooLarge(): DashkeepError {
     return new DashkeepError(
-      `Cannot read the export: hit ${collector.count} is larger than ${limits.maxHitBytes} bytes`,
+      `Cannot read the export: hit ${count} is larger than ${limits.maxHitBytes} bytes`,
       { hint: 'raise limits.maxHitBytes; a hit is held in memory about ten times over' },
     )
   }
 
-  function tooDeep(): DashkeepError {
-    return broken(`hit ${collector.count} is nested deeper than ${limits.maxDepth} levels`)
+  function end(): ExportEnvelope {
+    read()
+    if (place === 'hit') throw cutShort(`in the middle of hit ${count}`)
+    if (place === 'hits') throw cutShort(`after ${count} hits`)
+    return { kibanaVersion: envelope.finish(), hits: count }
   }
 
-  return collector
+  return { feed, end, kibanaVersion: envelope.kibanaVersion }
 }
 
 /** Everything around the hits: gathered, and parsed once the document has ended. */

@@ -1,7 +1,16 @@
 import { isUtf8 } from 'node:buffer'
-import { DashkeepError } from '../errors.ts'
 import { fullId } from '../objects/object-id.ts'
 import type { RawHit } from './export-scanner.ts'
+import {
+  findMember,
+  firstByte,
+  isObject,
+  type MemberName,
+  memberName,
+  NO_MEMBER,
+  THE_HIT,
+  textOf,
+} from './hit-members.ts'
 
 /**
  * A harmless departure of a hit from the specification ("Export result", "Saved object by type").
@@ -37,16 +46,24 @@ export interface SavedObject {
   readonly remarks: readonly RemarkKind[]
 }
 
-type Json = Record<string, unknown>
+type JsonForm = 'string' | 'number' | 'boolean' | 'object'
+
+/** The form of a value by its first byte; null and nothing else has none. */
+const forms: (JsonForm | undefined)[] = []
+for (const [first, form] of [
+  ['"', 'string'],
+  ['-0123456789', 'number'],
+  ['tf', 'boolean'],
+  ['{[', 'object'],
+] as const) {
+  for (const byte of Buffer.from(first)) forms[byte] = form
+}
 
 /**
  * JSON types of the members each saved object has by the specification. A visualization's
  * `savedSearchId` is left out: the many that rest on no saved search have none.
  */
-const specifiedMembers: Record<
-  string,
-  Record<string, 'string' | 'number' | 'boolean' | 'object'>
-> = {
+const specifiedMembers: Record<string, Record<string, JsonForm>> = {
   search: {
     title: 'string',
     description: 'string',
@@ -74,65 +91,92 @@ const specifiedMembers: Record<
   },
 }
 
-/** Reads one hit of an export of `type`. Throws when its bytes are not sound JSON. */
+/** What objects of one type look like, with the names ready to be looked for. */
+interface Shape {
+  readonly type: MemberName
+  readonly members: readonly { readonly name: MemberName; readonly form: JsonForm }[]
+}
+
+const shapes = new Map<string, Shape>()
+
+function shapeOf(type: string): Shape {
+  const known = shapes.get(type)
+  if (known !== undefined) return known
+  const specified = Object.entries(specifiedMembers[type] ?? {})
+  const members = specified.map(([name, form]) => ({ name: memberName(name), form }))
+  const shape = { type: memberName(type), members }
+  shapes.set(type, shape)
+  return shape
+}
+
+const ID = memberName('_id')
+const HIT_TYPE = memberName('_type')
+const SOURCE = memberName('_source')
+const TYPE = memberName('type')
+const TITLE = memberName('title')
+
+/** Reads one hit of an export of `type`. The title is read when it is asked for, with the hit. */
 export function readSavedObject(hit: RawHit, type: string): SavedObject {
   const remarks: RemarkKind[] = []
   if (!isUtf8(hit.bytes)) remarks.push('invalid-utf8')
-  const document = parseHit(hit)
-  const source = asObject(document._source)
-  const oldForm = isOldForm(document, source, type)
-  const object = oldForm ? source : asObject(source?.[type])
+  const shape = shapeOf(type)
+  const id = textOf(hit, findMember(hit, THE_HIT, ID))
+  const source = objectOf(hit, THE_HIT, SOURCE)
+  const inSource = source === NO_MEMBER ? NO_MEMBER : objectOf(hit, source, shape.type)
+  const hitType = textOf(hit, findMember(hit, THE_HIT, HIT_TYPE))
+  // The oldest hits carry the type in `_type` and the saved object directly in `_source`.
+  const oldForm = hitType === type && source !== NO_MEMBER && inSource === NO_MEMBER
+  const object = oldForm ? source : inSource
   if (oldForm) remarks.push('old-form')
-  else if (saysOtherType(document, source, type)) remarks.push('other-type')
-  else if (object === undefined) remarks.push('no-source')
-  if (typeof document._id !== 'string') remarks.push('no-id')
-  if (object !== undefined) remarks.push(...departures(object, type))
-  return { id: fullId(document._id, type, oldForm), title: titleOf(object, source), remarks }
-}
-
-function parseHit(hit: RawHit): Json {
-  try {
-    const { buffer, byteOffset, length } = hit.bytes
-    return JSON.parse(Buffer.from(buffer, byteOffset, length).toString('utf8')) as Json
-  } catch {
-    throw new DashkeepError(`Cannot read the export: hit ${hit.index} is not sound JSON`, {
-      hint: 'look at the answer with curl: it is not what the export operation promises',
-    })
+  else if (saysOtherType(hit, { id, hitType, source }, type)) remarks.push('other-type')
+  else if (object === NO_MEMBER) remarks.push('no-source')
+  if (id === undefined) remarks.push('no-id')
+  if (object !== NO_MEMBER) addDepartures(remarks, hit, object, shape)
+  return {
+    id: fullId(id, type, oldForm),
+    get title() {
+      return titleOf(hit, source, object)
+    },
+    remarks,
   }
 }
 
-/** The oldest hits carry the type in `_type` and the saved object directly in `_source`. */
-function isOldForm(document: Json, source: Json | undefined, type: string): boolean {
-  return document._type === type && source !== undefined && asObject(source[type]) === undefined
+function objectOf(hit: RawHit, parent: number, name: MemberName): number {
+  const member = findMember(hit, parent, name)
+  return isObject(hit, member) ? member : NO_MEMBER
 }
 
-function saysOtherType(document: Json, source: Json | undefined, type: string): boolean {
-  if (typeof source?.type === 'string') return source.type !== type
-  if (typeof document._id === 'string' && document._id.includes(':')) {
-    return !document._id.startsWith(`${type}:`)
+function saysOtherType(
+  hit: RawHit,
+  { id, hitType, source }: { id: string | undefined; hitType: string | undefined; source: number },
+  type: string,
+): boolean {
+  const said = source === NO_MEMBER ? undefined : textOf(hit, findMember(hit, source, TYPE))
+  if (said !== undefined) return said !== type
+  if (id?.includes(':')) return !id.startsWith(`${type}:`)
+  return hitType !== undefined && !['doc', '_doc', type].includes(hitType)
+}
+
+function addDepartures(
+  remarks: RemarkKind[],
+  hit: RawHit,
+  object: number,
+  { members }: Shape,
+): void {
+  let [isMissing, isOther] = [false, false]
+  for (const { name, form } of members) {
+    const first = firstByte(hit, findMember(hit, object, name))
+    if (first === undefined) isMissing = true
+    else if (forms[first] !== form) isOther = true
   }
-  const named = document._type
-  return typeof named === 'string' && !['doc', '_doc', type].includes(named)
+  if (isMissing) remarks.push('missing-member')
+  if (isOther) remarks.push('member-form')
 }
 
-function departures(object: Json, type: string): RemarkKind[] {
-  const members = Object.entries(specifiedMembers[type] ?? {})
-  const found: RemarkKind[] = []
-  if (members.some(([name]) => object[name] === undefined)) found.push('missing-member')
-  const otherForm = ([name, form]: [string, string]) =>
-    object[name] !== undefined && (typeof object[name] !== form || object[name] === null)
-  if (members.some(otherForm)) found.push('member-form')
-  return found
-}
-
-function titleOf(object: Json | undefined, source: Json | undefined): string | undefined {
-  if (typeof object?.title === 'string') return object.title
-  const other = typeof source?.type === 'string' ? asObject(source[source.type]) : undefined
-  return typeof other?.title === 'string' ? other.title : undefined
-}
-
-function asObject(value: unknown): Json | undefined {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? (value as Json)
-    : undefined
+function titleOf(hit: RawHit, source: number, object: number): string | undefined {
+  const own = object === NO_MEMBER ? undefined : textOf(hit, findMember(hit, object, TITLE))
+  if (own !== undefined || source === NO_MEMBER) return own
+  const said = textOf(hit, findMember(hit, source, TYPE))
+  const other = said === undefined ? NO_MEMBER : objectOf(hit, source, memberName(said))
+  return other === NO_MEMBER ? undefined : textOf(hit, findMember(hit, other, TITLE))
 }

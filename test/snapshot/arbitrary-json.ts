@@ -101,10 +101,13 @@ const unknownMember = memberText(
   fc.oneof(valueText, fc.constant('{"hits":[{"a":1}],"kibanaVersion":7}')),
 )
 
+/** The text of a hit: any object. */
+export const hitText: fc.Arbitrary<string> = membersText(memberText(stringText)).map(joinMembers)
+
 /** Documents with members in any order around `hits`. */
 export const exportText: fc.Arbitrary<ExportText> = fc
   .record({
-    hits: fc.array(membersText(memberText(stringText)).map(joinMembers), { maxLength: 4 }),
+    hits: fc.array(hitText, { maxLength: 4 }),
     spaces: fc.infiniteStream(space),
     version: memberText(fc.constant('"kibanaVersion"'), stringText),
     unknown: membersText(unknownMember),

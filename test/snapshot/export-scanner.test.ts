@@ -104,17 +104,6 @@ describe('an export document', () => {
     expect(found).toEqual(['{}', hit, '{"last":1}'])
   })
 
-  it('hands out the marks of each hit down to the members of its members', () => {
-    fc.assert(
-      fc.property(exportText, fc.array(fc.nat(), { maxLength: 8 }), (document, places) => {
-        const marked: number[][] = []
-        const scanner = createExportScanner(({ marks }) => marked.push([...marks]))
-        for (const chunk of cut(Buffer.from(document.text), places)) scanner.feed(chunk)
-        expect(marked).toEqual(document.hits.map((hit) => expectedMarks(latin1(hit))))
-      }),
-    )
-  })
-
   it('says its kibanaVersion as soon as the hits begin, when the server sends it first', () => {
     const scanner = createExportScanner(() => {})
     scanner.feed(Buffer.from('{"x":[1],"kibanaVersion":"7.1"'))
@@ -130,19 +119,6 @@ describe('an export document', () => {
     expect(scanner.end()).toEqual({ kibanaVersion: '7.1', hits: 0 })
   })
 })
-
-/** Marks found another way: strings are blotted out first, then depth is counted. */
-function expectedMarks(hit: string): number[] {
-  const bare = hit.replaceAll(/"(?:[^"\\]|\\.)*"/gs, (string) => '"'.repeat(string.length))
-  const marks: number[] = []
-  let depth = 0
-  for (const [index, character] of [...bare].entries()) {
-    if ('{['.includes(character)) depth += 1
-    if ('{}[],:'.includes(character) && depth <= 2) marks.push(index)
-    if ('}]'.includes(character)) depth -= 1
-  }
-  return marks
-}
 
 describe('a body that breaks off', () => {
   it('is a failure worth repeating, at whatever byte it ends', () => {

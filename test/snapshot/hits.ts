@@ -3,8 +3,8 @@ import { createExportScanner, type RawHit } from '../../src/snapshot/export-scan
 /** A hit as the scanner reports it, copied so that it may be kept. */
 export function rawHit(text: string | Uint8Array): RawHit {
   let found: RawHit | undefined
-  const scanner = createExportScanner(({ bytes, index, marks }) => {
-    found = { bytes: Uint8Array.from(bytes), index, marks: Int32Array.from(marks) }
+  const scanner = createExportScanner(({ bytes, index, members }) => {
+    found = { bytes: Buffer.from(bytes), index, members: Int32Array.from(members) }
   })
   scanner.feed(
     Buffer.concat([

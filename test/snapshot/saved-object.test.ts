@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DashkeepError } from '../../src/errors.ts'
 import { readSavedObject } from '../../src/snapshot/saved-object.ts'
 import { createExportScan } from '../../src/snapshot/scan-export.ts'
 import { rawHit } from './hits.ts'
@@ -115,7 +114,7 @@ describe('a saved object is read from a hit', () => {
     expect(read({ _id: 'search:a' }, 'search').title).toBeUndefined()
   })
 
-  it('never fails on sound JSON, and never on anything but a DashkeepError', () => {
+  it('never fails on sound JSON', () => {
     const names = ['_id', '_type', '_source', 'type', 'search', 'title', '__proto__', 'toString']
     const value = fc.letrec<{ any: unknown; object: unknown }>((tie) => ({
       any: fc.oneof(
@@ -135,9 +134,6 @@ describe('a saved object is read from a hit', () => {
       }),
       { numRuns: 500 },
     )
-    const unsound = { ...rawHit('{"a":1}'), bytes: Buffer.from('{"a":01}'), index: 4 }
-    expect(() => readSavedObject(unsound, 'search')).toThrow(DashkeepError)
-    expect(() => readSavedObject(unsound, 'search')).toThrow(/hit 4 is not sound JSON/)
   })
 })
 

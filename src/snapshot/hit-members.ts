@@ -1,0 +1,84 @@
+import type { RawHit } from './export-scanner.ts'
+import { MEMBER, MEMBER_SIZE } from './hit-reader.ts'
+
+/** Stands for the hit itself where the object is asked for whose members are meant. */
+export const THE_HIT = -1
+
+/** No such member. */
+export const NO_MEMBER = -2
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_BRACE = 0x7b
+
+/** A member's name, ready to be looked for. */
+export interface MemberName {
+  readonly text: string
+  /** As it stands in a hit that escapes nothing. */
+  readonly key: Uint8Array
+}
+
+export function memberName(text: string): MemberName {
+  return { text, key: Buffer.from(JSON.stringify(text)) }
+}
+
+/**
+ * Finds the member of an object of the hit, an object that is itself given as a member; its place
+ * in `members`, or `NO_MEMBER`. Of several that have the name it is the last, as for `JSON.parse`.
+ */
+export function findMember(hit: RawHit, object: number, name: MemberName): number {
+  const { members } = hit
+  const depth = object === THE_HIT ? 0 : (members[object + MEMBER.depth] as number)
+  let found = NO_MEMBER
+  let member = object === THE_HIT ? 0 : object + MEMBER_SIZE
+  for (; member < members.length; member += MEMBER_SIZE) {
+    const at = members[member] as number
+    if (at <= depth) break
+    if (at === depth + 1 && isNamed(hit, member, name)) found = member
+  }
+  return found
+}
+
+function isNamed(hit: RawHit, member: number, { text, key }: MemberName): boolean {
+  if (hasKey(hit, member, key)) return true
+  const [start, end] = [offset(hit, member, MEMBER.key), offset(hit, member, MEMBER.keyEnd)]
+  if (end - start <= key.length || !hasEscape(hit.bytes, start, end)) return false
+  return JSON.parse(hit.bytes.toString('utf8', start, end)) === text
+}
+
+/** Whether the key stands there in these very bytes, its quotes included. */
+export function hasKey({ bytes, members }: RawHit, member: number, key: Uint8Array): boolean {
+  const start = members[member + MEMBER.key] as number
+  if ((members[member + MEMBER.keyEnd] as number) - start !== key.length) return false
+  for (let at = 1; at < key.length; at += 1) if (bytes[start + at] !== key[at]) return false
+  return true
+}
+
+/** The value's first byte, which tells its JSON type; undefined for no member. */
+export function firstByte(hit: RawHit, member: number): number | undefined {
+  return member === NO_MEMBER ? undefined : hit.bytes[offset(hit, member, MEMBER.value)]
+}
+
+export function isObject(hit: RawHit, member: number): boolean {
+  return firstByte(hit, member) === OPEN_BRACE
+}
+
+/** The value of a member that is text; undefined for any other, and for no member. */
+export function textOf(hit: RawHit, member: number): string | undefined {
+  if (firstByte(hit, member) !== QUOTE) return undefined
+  const start = offset(hit, member, MEMBER.value)
+  const end = offset(hit, member, MEMBER.valueEnd)
+  return hasEscape(hit.bytes, start, end)
+    ? (JSON.parse(hit.bytes.toString('utf8', start, end)) as string)
+    : hit.bytes.toString('utf8', start + 1, end - 1)
+}
+
+/** One of a member's offsets, by its name in `MEMBER`. */
+export function offset({ members }: RawHit, member: number, which: number): number {
+  return members[member + which] as number
+}
+
+function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) if (bytes[at] === BACKSLASH) return true
+  return false
+}

@@ -1,0 +1,228 @@
+/**
+ * Where a member of an object stands: its depth, and six offsets from the first byte of its hit on.
+ * A member reaches from behind the `{` or `,` before it up to the `,` or `}` after it, `start` and
+ * `end`; the key (with its quotes) and the value lie between them without the space around.
+ */
+export const MEMBER = {
+  /** 1 for a member of the hit, 2 for one of an object that is its member, 3 for one of those. */
+  depth: 0,
+  start: 1,
+  key: 2,
+  keyEnd: 3,
+  value: 4,
+  valueEnd: 5,
+  end: 6,
+} as const
+
+/** How many numbers describe a member. */
+export const MEMBER_SIZE = 7
+
+/** Members are noted as far down as those of the saved object itself, `_source.<type>`. */
+const NOTED_DEPTH = 3
+
+/** Reads hits, and proves them: it takes for an object exactly what `JSON.parse` takes for one. */
+export interface HitReader {
+  /**
+   * Reads the hit whose `{` stands at `start` and returns the place behind its `}`; or, as `~place`,
+   * the first place where no JSON goes on. Behind the bytes stands a NUL, which no JSON holds, so
+   * that nothing else need look for their end.
+   */
+  read(bytes: Uint8Array, start: number): number
+  /**
+   * The members of the hit that was read last, in the order of their keys, each `MEMBER_SIZE` numbers
+   * as `MEMBER` says. Valid until the next hit.
+   */
+  members(): Int32Array
+}
+
+const QUOTE = 0x22
+const PLUS = 0x2b
+const COMMA = 0x2c
+const MINUS = 0x2d
+const DOT = 0x2e
+const ZERO = 0x30
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+const LETTER_E = 0x65
+const LETTER_U = 0x75
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+
+const space = tableOf(' \n\r\t')
+const digit = tableOf('0123456789')
+const hexDigit = tableOf('0123456789abcdefABCDEF')
+/** What may follow a backslash, but for `u`. */
+const escapable = tableOf('"\\/bfnrt')
+/** Bytes of a string that stand for themselves. Whether the others are UTF-8 is not asked here. */
+const plain = new Uint8Array(256).fill(1, 0x20)
+plain[QUOTE] = 0
+plain[BACKSLASH] = 0
+
+const literals = ['true', 'false', 'null'].map((text) => Buffer.from(text))
+
+function tableOf(characters: string): Uint8Array {
+  const table = new Uint8Array(256)
+  for (const byte of Buffer.from(characters)) table[byte] = 1
+  return table
+}
+
+/**
+ * Makes a reader for hits of at most `maxDepth` levels, the hit being the first. On a deeper one it
+ * throws what `tooDeep` returns.
+ */
+export function createHitReader(maxDepth: number, tooDeep: () => Error): HitReader {
+  let members = new Int32Array(64 * MEMBER_SIZE)
+  let noted = 0
+  /** What closes the object or array at each depth. */
+  let closers = new Uint8Array(64)
+  /** Where the member that is being read at each depth is noted. */
+  const current = new Int32Array(NOTED_DEPTH + 1)
+
+  function read(bytes: Uint8Array, start: number): number {
+    let at = start
+    let depth = 0
+    noted = 0
+    for (;;) {
+      // A value begins at `at`.
+      const first = bytes[at] as number
+      if (first === OPEN_BRACE || first === OPEN_BRACKET) {
+        depth += 1
+        const closer = first === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET
+        push(depth, closer)
+        const from = at + 1
+        at = skipSpace(bytes, from)
+        if (bytes[at] !== closer) {
+          if (closer === CLOSE_BRACE) at = readKey(bytes, start, from, at, depth)
+          if (at < 0) return at
+          continue
+        }
+        at += 1
+        depth -= 1
+      } else {
+        at = skipScalar(bytes, at)
+        if (at < 0) return at
+      }
+      // A value has ended before `at`, and others with it whose closers follow.
+      for (;;) {
+        if (depth === 0) return at
+        const isNoted = depth <= NOTED_DEPTH && closers[depth] === CLOSE_BRACE
+        const member = isNoted ? (current[depth] as number) : 0
+        if (isNoted) members[member + MEMBER.valueEnd] = at - start
+        at = skipSpace(bytes, at)
+        if (isNoted) members[member + MEMBER.end] = at - start
+        const byte = bytes[at] as number
+        at += 1
+        if (byte === COMMA) break
+        if (byte !== closers[depth]) return ~(at - 1)
+        depth -= 1
+      }
+      const from = at
+      at = skipSpace(bytes, from)
+      if (closers[depth] === CLOSE_BRACE) at = readKey(bytes, start, from, at, depth)
+      if (at < 0) return at
+    }
+  }
+
+  function push(depth: number, closer: number): void {
+    if (depth > maxDepth) throw tooDeep()
+    if (depth === closers.length) {
+      const larger = new Uint8Array(depth * 2)
+      larger.set(closers)
+      closers = larger
+    }
+    closers[depth] = closer
+  }
+
+  /** Moves from the key at `at` to its value; `from` is where the member begins. */
+  function readKey(
+    bytes: Uint8Array,
+    start: number,
+    from: number,
+    at: number,
+    depth: number,
+  ): number {
+    if (bytes[at] !== QUOTE) return ~at
+    const keyEnd = skipString(bytes, at + 1)
+    if (keyEnd < 0) return keyEnd
+    const colon = skipSpace(bytes, keyEnd)
+    if (bytes[colon] !== COLON) return ~colon
+    const value = skipSpace(bytes, colon + 1)
+    if (depth <= NOTED_DEPTH) {
+      const member = noted
+      noted += MEMBER_SIZE
+      if (noted > members.length) grow()
+      current[depth] = member
+      members[member + MEMBER.depth] = depth
+      members[member + MEMBER.start] = from - start
+      members[member + MEMBER.key] = at - start
+      members[member + MEMBER.keyEnd] = keyEnd - start
+      members[member + MEMBER.value] = value - start
+    }
+    return value
+  }
+
+  function grow(): void {
+    const larger = new Int32Array(members.length * 2)
+    larger.set(members)
+    members = larger
+  }
+
+  return { read, members: () => members.subarray(0, noted) }
+}
+
+function skipSpace(bytes: Uint8Array, from: number): number {
+  let at = from
+  while (space[bytes[at] as number] === 1) at += 1
+  return at
+}
+
+/** Moves behind a string, whose content begins at `from`. */
+function skipString(bytes: Uint8Array, from: number): number {
+  let at = from
+  for (;;) {
+    while (plain[bytes[at] as number] === 1) at += 1
+    const byte = bytes[at] as number
+    if (byte === QUOTE) return at + 1
+    if (byte !== BACKSLASH) return ~at
+    const following = bytes[at + 1] as number
+    if (escapable[following] === 1) {
+      at += 2
+    } else if (following === LETTER_U) {
+      const end = at + 6
+      for (at += 2; at < end; at += 1) if (hexDigit[bytes[at] as number] === 0) return ~at
+    } else return ~(at + 1)
+  }
+}
+
+function skipScalar(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] as number
+  if (first === QUOTE) return skipString(bytes, at + 1)
+  if (first === MINUS || digit[first] === 1) return skipNumber(bytes, at)
+  const literal = literals.find((bytes) => bytes[0] === first)
+  if (literal === undefined) return ~at
+  for (let place = 1; place < literal.length; place += 1) {
+    if (bytes[at + place] !== literal[place]) return ~(at + place)
+  }
+  return at + literal.length
+}
+
+function skipNumber(bytes: Uint8Array, from: number): number {
+  let at = bytes[from] === MINUS ? from + 1 : from
+  at = bytes[at] === ZERO ? at + 1 : skipDigits(bytes, at)
+  if (at >= 0 && bytes[at] === DOT) at = skipDigits(bytes, at + 1)
+  // With the bit that tells lower case from upper.
+  if (at >= 0 && ((bytes[at] as number) | 0x20) === LETTER_E) {
+    const sign = bytes[at + 1] as number
+    at = skipDigits(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1)
+  }
+  return at
+}
+
+/** Moves over at least one digit. */
+function skipDigits(bytes: Uint8Array, from: number): number {
+  let at = from
+  while (digit[bytes[at] as number] === 1) at += 1
+  return at > from ? at : ~at
+}
