@@ -6,8 +6,10 @@ export type Compression = 'zstd' | 'gzip' | 'none'
 
 const extensions: Record<Compression, string> = { zstd: '.zst', gzip: '.gz', none: '' }
 
-/** Bytes a stream hands on at once; the default of 16 KiB costs a third more time. */
-const CHUNK_BYTES = 16 * 1024
+/** Most bytes a stream hands on at once: each time costs a turn of the event loop. */
+const MAX_CHUNK_BYTES = 128 * 1024
+/** A stream takes this much room even for an empty file. */
+const MIN_CHUNK_BYTES = 4 * 1024
 
 /** The data file's name for one type of objects, such as `dashboard.json.zst.age`. */
 export function dataFileName(
@@ -31,14 +33,14 @@ export function createCompressor(
   smallBytes: number | undefined,
 ): Transform | undefined {
   const small = smallBytes !== undefined
+  const chunkSize = chunkBytes(smallBytes ?? MAX_CHUNK_BYTES)
   const { ZSTD_c_compressionLevel, ZSTD_c_checksumFlag } = zlib.constants
   if (compression === 'zstd') {
     const params = { [ZSTD_c_compressionLevel]: zstdLevel(smallBytes), [ZSTD_c_checksumFlag]: 1 }
     const pledgedSrcSize = smallBytes
-    return zlib.createZstdCompress({ params, pledgedSrcSize, chunkSize: CHUNK_BYTES })
+    return zlib.createZstdCompress({ params, pledgedSrcSize, chunkSize })
   }
-  if (compression === 'gzip')
-    return zlib.createGzip({ level: small ? 9 : 6, chunkSize: CHUNK_BYTES })
+  if (compression === 'gzip') return zlib.createGzip({ level: small ? 9 : 6, chunkSize })
   return undefined
 }
 
@@ -52,9 +54,17 @@ function zstdLevel(smallBytes: number | undefined): number {
   return smallBytes <= 512 * 1024 ? 12 : 9
 }
 
-/** The stream that undoes `createCompressor`. Undefined for `none`. */
-export function createDecompressor(compression: Compression): Transform | undefined {
-  if (compression === 'zstd') return zlib.createZstdDecompress({ chunkSize: CHUNK_BYTES })
-  if (compression === 'gzip') return zlib.createGunzip({ chunkSize: CHUNK_BYTES })
+/** The stream that undoes `createCompressor`, for content of that size. Undefined for `none`. */
+export function createDecompressor(
+  compression: Compression,
+  contentBytes: number,
+): Transform | undefined {
+  const chunkSize = chunkBytes(contentBytes)
+  if (compression === 'zstd') return zlib.createZstdDecompress({ chunkSize })
+  if (compression === 'gzip') return zlib.createGunzip({ chunkSize })
   return undefined
+}
+
+function chunkBytes(bytes: number): number {
+  return Math.min(Math.max(bytes, MIN_CHUNK_BYTES), MAX_CHUNK_BYTES)
 }

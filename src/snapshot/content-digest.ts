@@ -137,7 +137,8 @@ function sortByHead(
     keys[number] = Math.floor(head(number) * unit) * size + number
   }
   keys.sort()
-  const order = Uint32Array.from(keys, (key) => key % size)
+  const order = new Uint32Array(count)
+  for (let place = 0; place < count; place += 1) order[place] = (keys[place] as number) % size
   const headAt = (place: number) => Math.floor((keys[place] as number) / size)
   for (let from = 0; from < count; ) {
     let to = from + 1

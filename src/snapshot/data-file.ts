@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
 import { type Compression, createCompressor, createDecompressor } from './compression.ts'
 import { type FileEncryption, OpenError, type Opener, type Sealer } from './encryption.ts'
+import { noteSpent } from './spent-buffers.ts'
 import { createTransformSink, type TransformSink } from './transform-sink.ts'
 
 /** Size and SHA-256 (hex) of some bytes. */
@@ -25,7 +26,7 @@ export interface DataFile {
 
 /** A data file being written. Nothing shows in the store before `commit`. */
 export interface DataFileWriter extends AsyncDisposable {
-  /** Takes the next bytes of the content. The chunk must not be changed afterwards. */
+  /** Takes the next bytes of the content. They may be changed once the promise has resolved. */
   write(chunk: Uint8Array): Promise<void>
   /** Says that the content is complete; returns what a manifest says of the file. */
   finish(): Promise<DataFile>
@@ -62,7 +63,7 @@ export async function createDataFile(
   async function write(chunk: Uint8Array): Promise<void> {
     content.update(chunk)
     if (sink !== undefined) return sink.write(chunk)
-    gathered?.push(chunk)
+    gathered?.push(Uint8Array.from(chunk))
     if (content.bytes() > SMALL_CONTENT_BYTES) await compressGathered(undefined)
   }
 
@@ -154,11 +155,15 @@ function createDecoder(
 ) {
   const content = createFingerprint()
   let failure: unknown
-  const sink = createTransformSink(createDecompressor(file.compression), async (chunk) => {
-    content.update(chunk)
-    if (content.bytes() > file.content.bytes) throw new Error('more content than described')
-    await onContent?.(chunk)
-  })
+  const sink = createTransformSink(
+    createDecompressor(file.compression, file.content.bytes),
+    async (chunk) => {
+      content.update(chunk)
+      if (content.bytes() > file.content.bytes) throw new Error('more content than described')
+      await onContent?.(chunk)
+      noteSpent(chunk.length)
+    },
+  )
   const opening =
     file.encryption && opener
       ? opener.open((chunk) => sink.write(chunk))

@@ -1,5 +1,5 @@
 import { DashkeepError } from '../errors.ts'
-import { createHitReader } from './hit-reader.ts'
+import { createHitReader, hitBuffer } from './hit-reader.ts'
 
 /** One hit of an export document: sound JSON, as it stands in the body. */
 export interface RawHit {
@@ -73,7 +73,7 @@ export function createExportScanner(
   let beforeHit: 'first' | 'comma' | 'next' = 'first'
   let count = 0
   /** Bytes not read yet, with room for a NUL behind them. */
-  let buffer = Buffer.allocUnsafeSlow(PIECE_BYTES + 1)
+  let buffer = hitBuffer(PIECE_BYTES)
   let filled = 0
   /** How many bytes are worth another look. */
   let enough = 1
@@ -142,7 +142,7 @@ export function createExportScanner(
   }
 
   function makeRoom(bytes: number): void {
-    const larger = Buffer.allocUnsafeSlow(bytes + 1)
+    const larger = hitBuffer(bytes)
     larger.set(buffer.subarray(0, filled))
     buffer = larger
   }

@@ -11,10 +11,10 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const OPEN_BRACE = 0x7b
 
-/** A member's name, ready to be looked for. */
+/** A name, ready to be looked for. */
 export interface MemberName {
   readonly text: string
-  /** As it stands in a hit that escapes nothing. */
+  /** As it stands in a hit that escapes nothing, with its quotes. */
   readonly key: Uint8Array
 }
 
@@ -49,8 +49,12 @@ function isNamed(hit: RawHit, member: number, { text, key }: MemberName): boolea
 /** Whether the key stands there in these very bytes, its quotes included. */
 export function hasKey({ bytes, members }: RawHit, member: number, key: Uint8Array): boolean {
   const start = members[member + MEMBER.key] as number
-  if ((members[member + MEMBER.keyEnd] as number) - start !== key.length) return false
-  for (let at = 1; at < key.length; at += 1) if (bytes[start + at] !== key[at]) return false
+  return standsThere(bytes, start, members[member + MEMBER.keyEnd] as number, key)
+}
+
+function standsThere(bytes: Uint8Array, start: number, end: number, text: Uint8Array): boolean {
+  if (end - start !== text.length) return false
+  for (let at = 1; at < text.length; at += 1) if (bytes[start + at] !== text[at]) return false
   return true
 }
 
@@ -61,6 +65,15 @@ export function firstByte(hit: RawHit, member: number): number | undefined {
 
 export function isObject(hit: RawHit, member: number): boolean {
   return firstByte(hit, member) === OPEN_BRACE
+}
+
+/** Whether the value of a member is text, this text if one is given. */
+export function isText(hit: RawHit, member: number, wanted?: MemberName): boolean {
+  if (firstByte(hit, member) !== QUOTE) return false
+  if (wanted === undefined) return true
+  const start = offset(hit, member, MEMBER.value)
+  const end = offset(hit, member, MEMBER.valueEnd)
+  return standsThere(hit.bytes, start, end, wanted.key) || textOf(hit, member) === wanted.text
 }
 
 /** The value of a member that is text; undefined for any other, and for no member. */

@@ -5,6 +5,7 @@ import {
   findMember,
   firstByte,
   isObject,
+  isText,
   type MemberName,
   memberName,
   NO_MEMBER,
@@ -115,7 +116,7 @@ const SOURCE = memberName('_source')
 const TYPE = memberName('type')
 const TITLE = memberName('title')
 
-/** Reads one hit of an export of `type`. The title is read when it is asked for, with the hit. */
+/** Reads one hit of an export of `type`. Its title can be asked for as long as its bytes are valid. */
 export function readSavedObject(hit: RawHit, type: string): SavedObject {
   const remarks: RemarkKind[] = []
   if (!isUtf8(hit.bytes)) remarks.push('invalid-utf8')
@@ -123,21 +124,41 @@ export function readSavedObject(hit: RawHit, type: string): SavedObject {
   const id = textOf(hit, findMember(hit, THE_HIT, ID))
   const source = objectOf(hit, THE_HIT, SOURCE)
   const inSource = source === NO_MEMBER ? NO_MEMBER : objectOf(hit, source, shape.type)
-  const hitType = textOf(hit, findMember(hit, THE_HIT, HIT_TYPE))
   // The oldest hits carry the type in `_type` and the saved object directly in `_source`.
-  const oldForm = hitType === type && source !== NO_MEMBER && inSource === NO_MEMBER
+  const oldForm =
+    source !== NO_MEMBER &&
+    inSource === NO_MEMBER &&
+    isText(hit, findMember(hit, THE_HIT, HIT_TYPE), shape.type)
   const object = oldForm ? source : inSource
   if (oldForm) remarks.push('old-form')
-  else if (saysOtherType(hit, { id, hitType, source }, type)) remarks.push('other-type')
+  else if (saysOtherType(hit, { id, source }, shape)) remarks.push('other-type')
   else if (object === NO_MEMBER) remarks.push('no-source')
   if (id === undefined) remarks.push('no-id')
   if (object !== NO_MEMBER) addDepartures(remarks, hit, object, shape)
-  return {
-    id: fullId(id, type, oldForm),
-    get title() {
-      return titleOf(hit, source, object)
-    },
-    remarks,
+  return new ReadObject(fullId(id, type, oldForm), remarks, { hit, source, object })
+}
+
+/** Where a saved object stands; `NO_MEMBER` for what the hit does not have. */
+interface Place {
+  readonly hit: RawHit
+  readonly source: number
+  readonly object: number
+}
+
+/** A class, since an object with a getter of its own takes longer to make than to read the hit. */
+class ReadObject implements SavedObject {
+  readonly id: string
+  readonly remarks: readonly RemarkKind[]
+  readonly #place: Place
+
+  constructor(id: string, remarks: readonly RemarkKind[], place: Place) {
+    this.id = id
+    this.remarks = remarks
+    this.#place = place
+  }
+
+  get title(): string | undefined {
+    return titleOf(this.#place)
   }
 }
 
@@ -148,13 +169,14 @@ function objectOf(hit: RawHit, parent: number, name: MemberName): number {
 
 function saysOtherType(
   hit: RawHit,
-  { id, hitType, source }: { id: string | undefined; hitType: string | undefined; source: number },
-  type: string,
+  { id, source }: { id: string | undefined; source: number },
+  { type }: Shape,
 ): boolean {
-  const said = source === NO_MEMBER ? undefined : textOf(hit, findMember(hit, source, TYPE))
-  if (said !== undefined) return said !== type
-  if (id?.includes(':')) return !id.startsWith(`${type}:`)
-  return hitType !== undefined && !['doc', '_doc', type].includes(hitType)
+  const said = source === NO_MEMBER ? NO_MEMBER : findMember(hit, source, TYPE)
+  if (isText(hit, said)) return !isText(hit, said, type)
+  if (id?.includes(':')) return !id.startsWith(`${type.text}:`)
+  const hitType = textOf(hit, findMember(hit, THE_HIT, HIT_TYPE))
+  return hitType !== undefined && !['doc', '_doc', type.text].includes(hitType)
 }
 
 function addDepartures(
@@ -173,7 +195,7 @@ function addDepartures(
   if (isOther) remarks.push('member-form')
 }
 
-function titleOf(hit: RawHit, source: number, object: number): string | undefined {
+function titleOf({ hit, source, object }: Place): string | undefined {
   const own = object === NO_MEMBER ? undefined : textOf(hit, findMember(hit, object, TITLE))
   if (own !== undefined || source === NO_MEMBER) return own
   const said = textOf(hit, findMember(hit, source, TYPE))

@@ -17,11 +17,13 @@ import {
   type ManifestExport,
   maxManifestBytes,
 } from './manifest.ts'
+import { inPieces } from './pieces.ts'
 import { findPrevious, type Previous } from './previous.ts'
 import { proveExport } from './prove-export.ts'
 import { createExportScan, type ExportContent, type ExportScan } from './scan-export.ts'
 import { createSnapshotName } from './snapshot-name.ts'
 import type { Account, SavedObjectSource } from './source.ts'
+import { noteSpent } from './spent-buffers.ts'
 
 export interface TakeOptions {
   /** When the snapshot counts as taken; it names the snapshot. */
@@ -266,15 +268,18 @@ async function transfer(
   { scan, writer }: { scan: ExportScan; writer: DataFileWriter },
 ): Promise<void> {
   let bytes = 0
-  for await (const chunk of body) {
-    // Compression runs on another thread while the chunk is scanned on this one.
-    const written = writer.write(chunk)
-    written.catch(() => {})
-    scan.feed(chunk)
+  let written = Promise.resolve()
+  for await (const piece of inPieces(body)) {
+    // Compression runs on another thread while the piece is scanned on this one and the next arrives.
     await written
-    bytes += chunk.length
+    written = writer.write(piece)
+    written.catch(() => {})
+    scan.feed(piece)
+    noteSpent(piece.length)
+    bytes += piece.length
     onProgress?.({ step: 'receiving', type, bytes, objects: scan.objects() })
   }
+  await written
 }
 
 /**

@@ -26,7 +26,7 @@ const temporaryFolder = '.dashkeep-tmp'
 const folderMode = 0o700
 const fileMode = 0o600
 
-const readSize = 64 * 1024
+const readSize = 256 * 1024
 
 /** How often a folder may be removed by somebody else between its making and its use. */
 const maxFolderRaces = 20

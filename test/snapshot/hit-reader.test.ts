@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createHitReader, MEMBER, MEMBER_SIZE } from '../../src/snapshot/hit-reader.ts'
+import { createHitReader, hitBuffer, MEMBER, MEMBER_SIZE } from '../../src/snapshot/hit-reader.ts'
 import { hitText } from './arbitrary-json.ts'
 
 interface Read {
@@ -12,7 +12,10 @@ interface Read {
 /** Reads a hit that stands between other bytes. */
 function read(text: string | Uint8Array, { maxDepth = 1000 } = {}): Read {
   const before = Buffer.from('[{"z":1},')
-  const bytes = Buffer.concat([before, Buffer.from(text as string), Buffer.of(0)])
+  const hit = Buffer.from(text as string)
+  const bytes = hitBuffer(before.length + hit.length).fill(0)
+  bytes.set(before)
+  bytes.set(hit, before.length)
   const reader = createHitReader(maxDepth, () => new Error('too deep'))
   const end = reader.read(bytes, before.length)
   const members = Int32Array.from(reader.members())
