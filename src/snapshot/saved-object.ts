@@ -116,7 +116,7 @@ const SOURCE = memberName('_source')
 const TYPE = memberName('type')
 const TITLE = memberName('title')
 
-/** Reads one hit of an export of `type`. Its title can be asked for as long as its bytes are valid. */
+/** Reads one hit of an export of `type`. */
 export function readSavedObject(hit: RawHit, type: string): SavedObject {
   const remarks: RemarkKind[] = []
   if (!isUtf8(hit.bytes)) remarks.push('invalid-utf8')
@@ -135,31 +135,7 @@ export function readSavedObject(hit: RawHit, type: string): SavedObject {
   else if (object === NO_MEMBER) remarks.push('no-source')
   if (id === undefined) remarks.push('no-id')
   if (object !== NO_MEMBER) addDepartures(remarks, hit, object, shape)
-  return new ReadObject(fullId(id, type, oldForm), remarks, { hit, source, object })
-}
-
-/** Where a saved object stands; `NO_MEMBER` for what the hit does not have. */
-interface Place {
-  readonly hit: RawHit
-  readonly source: number
-  readonly object: number
-}
-
-/** A class, since an object with a getter of its own takes longer to make than to read the hit. */
-class ReadObject implements SavedObject {
-  readonly id: string
-  readonly remarks: readonly RemarkKind[]
-  readonly #place: Place
-
-  constructor(id: string, remarks: readonly RemarkKind[], place: Place) {
-    this.id = id
-    this.remarks = remarks
-    this.#place = place
-  }
-
-  get title(): string | undefined {
-    return titleOf(this.#place)
-  }
+  return { id: fullId(id, type, oldForm), title: titleOf(hit, source, object), remarks }
 }
 
 function objectOf(hit: RawHit, parent: number, name: MemberName): number {
@@ -195,7 +171,7 @@ function addDepartures(
   if (isOther) remarks.push('member-form')
 }
 
-function titleOf({ hit, source, object }: Place): string | undefined {
+function titleOf(hit: RawHit, source: number, object: number): string | undefined {
   const own = object === NO_MEMBER ? undefined : textOf(hit, findMember(hit, object, TITLE))
   if (own !== undefined || source === NO_MEMBER) return own
   const said = textOf(hit, findMember(hit, source, TYPE))
