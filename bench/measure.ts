@@ -17,6 +17,7 @@ export interface RunOptions {
   readonly env: Readonly<Record<string, string>>
   /** Numbers of the processor cores the command may use, as `taskset` takes them; all by default. */
   readonly cores?: string | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 const pollMs = 10
@@ -31,7 +32,11 @@ export async function measure(command: string, options: RunOptions): Promise<Mea
   const script = `set -o pipefail; TIMEFORMAT='%3R %3U %3S'; exec 4>&2 2>&3; time { ${command}; } 2>&4`
   const pinned = options.cores === undefined ? [] : ['taskset', '--cpu-list', options.cores]
   const [file = '', ...args] = [...pinned, 'bash', '-c', script]
-  const child = spawn(file, args, { env: options.env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] })
+  const child = spawn(file, args, {
+    env: options.env,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    ...(options.signal && { signal: options.signal }),
+  })
   const peak = watchMemory(child.pid ?? 0)
   const [[code], errors, times] = await Promise.all([
     once(child, 'close'),

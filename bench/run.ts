@@ -43,8 +43,17 @@ const { values: options } = parseArgs({
   },
 })
 
+// What lies in the temporary folder and in the bucket is cleared away before it ends.
+const interruption = new AbortController()
+process.once('SIGINT', () => interruption.abort(new Error('Interrupted')))
+
 if (options.help) console.log(help)
-else await bench()
+else {
+  await bench().catch((error: unknown) => {
+    if (!interruption.signal.aborted) throw error
+    process.exitCode = 130
+  })
+}
 
 async function bench(): Promise<void> {
   const runs = Number(options.runs ?? (options.short ? 1 : 5))
@@ -109,7 +118,11 @@ async function measureGroup(
       if (result.missing.length > 0) continue
       await using own = shared === undefined ? await group.place.makeSpot() : undefined
       const spot = (shared ?? own) as Spot
-      const options = { env: { ...env, ...spot.env }, cores: cores?.command }
+      const options = {
+        env: { ...env, ...spot.env },
+        cores: cores?.command,
+        signal: interruption.signal,
+      }
       if (one.before !== undefined) await measure(one.before, options)
       const measured = await measure(one.command, options)
       const storedBytes = one.storesNothing ? 0 : await spot.storedBytes()
