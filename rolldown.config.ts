@@ -10,10 +10,12 @@ const resolve = {
 }
 
 const unused = leaveOut([
-  // The client's pool speaks HTTP/1.1 only.
-  /undici\/lib\/dispatcher\/client-h2\.js$/,
+  // No verb is a program of its own.
+  { from: /\/commander\//, what: /^node:child_process$/ },
   // Logs go to a stream of this process, never to a worker.
-  /pino\/lib\/transport\.js$/,
+  { from: /\/pino\//, what: /\/transport$/ },
+  // The client's pool speaks HTTP/1.1 only.
+  { from: /\/undici\//, what: /\/client-h2(\.js)?$/ },
 ])
 
 export default defineConfig([

@@ -1,12 +1,22 @@
 import type { Plugin } from 'rolldown'
 
-/** Takes the place of modules that are loaded and never used: they are empty in the bundle. */
-export function leaveOut(paths: readonly RegExp[]): Plugin {
+/** What a package asks for and dashkeep never lets it use. */
+export interface Needless {
+  readonly from: RegExp
+  readonly what: RegExp
+}
+
+const nothing = '\0nothing'
+
+/** Puts an empty module where others would only be loaded. */
+export function leaveOut(needless: readonly Needless[]): Plugin {
   return {
     name: 'leave-out',
-    load: {
-      filter: { id: [...paths] },
-      handler: () => 'module.exports = {}',
+    resolveId(id, importer = '') {
+      return needless.some(({ from, what }) => from.test(importer) && what.test(id))
+        ? nothing
+        : null
     },
+    load: (id) => (id === nothing ? 'module.exports = {}' : null),
   }
 }

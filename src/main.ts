@@ -20,7 +20,7 @@ void runCli(process.argv.slice(2), {
   env: process.env,
   stdout: process.stdout,
   stderr: process.stderr,
-  stdin: process.stdin,
+  stdin: () => process.stdin,
   signal: interruption.signal,
   now: () => new Date(),
 }).then((exitCode) => {

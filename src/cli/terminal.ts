@@ -13,8 +13,8 @@ export interface Outside {
   readonly signal: AbortSignal
   /** The clock that names and judges snapshots. */
   readonly now: () => Date
-  /** Where answers come from; nobody is asked without it. */
-  readonly stdin?: Readable & { isTTY?: boolean }
+  /** Where answers come from, opened when one is wanted; nobody is asked without it. */
+  readonly stdin?: () => Readable & { isTTY?: boolean }
 }
 
 /** Colours that are none outside a terminal, with `NO_COLOR`, and in a dumb terminal. */
@@ -57,10 +57,11 @@ export async function confirm(
   { yes = false }: { yes?: boolean | undefined },
 ): Promise<boolean> {
   if (yes || json) return yes
-  if (stdin?.isTTY !== true || stderr.isTTY !== true) return false
+  const input = stdin?.()
+  if (input?.isTTY !== true || stderr.isTTY !== true) return false
   // Imported late, like everything that a run without questions has no use for.
   const { createInterface } = await import('node:readline/promises')
-  const prompt = createInterface({ input: stdin, output: stderr })
+  const prompt = createInterface({ input, output: stderr })
   try {
     return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `, { signal })).trim())
   } finally {
