@@ -12,8 +12,8 @@ const resolve = {
 const unused = leaveOut([
   // No verb is a program of its own.
   { from: /\/commander\//, what: /^node:child_process$/ },
-  // Logs go to a stream of this process, never to a worker.
-  { from: /\/pino\//, what: /\/transport$/ },
+  // Logs go to a stream of ours, neither to a worker nor to a file.
+  { from: /\/pino\//, what: /\/transport$|^sonic-boom$|^worker_threads$/ },
   // The client's pool speaks HTTP/1.1 only.
   { from: /\/undici\//, what: /\/client-h2(\.js)?$/ },
 ])

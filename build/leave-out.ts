@@ -8,7 +8,7 @@ export interface Needless {
 
 const nothing = '\0nothing'
 
-/** Puts an empty module where others would only be loaded. */
+/** Puts a function that does nothing where others would only be loaded and asked `instanceof`. */
 export function leaveOut(needless: readonly Needless[]): Plugin {
   return {
     name: 'leave-out',
@@ -17,6 +17,6 @@ export function leaveOut(needless: readonly Needless[]): Plugin {
         ? nothing
         : null
     },
-    load: (id) => (id === nothing ? 'module.exports = {}' : null),
+    load: (id) => (id === nothing ? 'module.exports = function () {}' : null),
   }
 }
