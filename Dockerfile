@@ -3,9 +3,11 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 # No scripts: the only one would fetch a second Node.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json rolldown.config.ts ./
+COPY build build
 COPY src src
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+COPY test/s3-server test/s3-server
+RUN npm run build
 
 FROM node:24-bookworm-slim
 LABEL org.opencontainers.image.title="dashkeep" \
@@ -14,7 +16,6 @@ LABEL org.opencontainers.image.title="dashkeep" \
 ENV NODE_ENV=production
 WORKDIR /app
 COPY LICENSE package.json ./
-COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/dist dist
 # No name needed: Kubernetes' runAsNonRoot looks at the number.
 USER 10001:10001

@@ -1,6 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { validateDetailed as readCron } from 'node-cron'
-import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 import { durationPattern, parseDuration } from './duration.ts'
 import { DashkeepError } from './errors.ts'
@@ -445,7 +443,7 @@ export async function loadConfig(
   const path = flags.config ?? variables.CONFIG
   const file = path === undefined ? {} : await readConfigFile(path, problems)
   const layered = layer(file, fromEnvironment(variables, env, problems), fromFlags(flags))
-  const checked = fileSchema.safeParse(layered)
+  const checked = await fileSchema.safeParseAsync(layered)
   if (!checked.success) {
     const sourceOf = (place: string) => sourceOfPlace(place, env, flags)
     problems.push(...checked.error.issues.flatMap((issue) => describeIssue(issue, sourceOf)))
@@ -534,8 +532,10 @@ async function readVariables(env: Environment, problems: string[]): Promise<Vari
 }
 
 async function readConfigFile(path: string, problems: string[]): Promise<object> {
+  // Imported late, like what reads cron expressions: many are told all by the environment.
+  const { parse, YAMLParseError } = await import('yaml')
   try {
-    const document: unknown = parseYaml(await readFile(path, 'utf8'))
+    const document: unknown = parse(await readFile(path, 'utf8'))
     if (document !== null && typeof document === 'object' && !Array.isArray(document)) {
       return document
     }
@@ -815,8 +815,9 @@ function isPlainAddress(address: string): boolean {
 }
 
 /** Whether it is a cron expression whose smallest unit is the minute. */
-function isMinuteCron(expression: string): boolean {
-  return readCron(expression).fields?.second.join() === '0'
+async function isMinuteCron(expression: string): Promise<boolean> {
+  const { validateDetailed } = await import('node-cron')
+  return validateDetailed(expression).fields?.second.join() === '0'
 }
 
 function isTimeZone(zone: string): boolean {

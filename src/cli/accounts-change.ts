@@ -60,7 +60,8 @@ async function readDocument({ stdin }: Terminal, file: string | undefined): Prom
       throw new DashkeepError(`Cannot read ${file}: ${cause.message}`, { kind: 'usage', cause })
     })
   }
-  if (stdin !== undefined && !stdin.isTTY) return readText(stdin)
+  const piped = stdin?.()
+  if (piped !== undefined && !piped.isTTY) return readText(piped)
   throw new DashkeepError('Cannot replace: there is no document', {
     kind: 'usage',
     hint: 'name a file, or send the document through a pipe',

@@ -8,7 +8,8 @@ import type { ObjectStore } from '../store/object-store.ts'
 import type { Context } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type ManagementOptions, type Managing, nameAccount, openManagement } from './management.ts'
-import { formatAge, formatTable, plural, printable, type Terminal } from './terminal.ts'
+import { formatTable } from './table.ts'
+import { formatAge, plural, printable, type Terminal } from './terminal.ts'
 
 interface CoverageOptions extends ManagementOptions {
   readonly maxAge?: string

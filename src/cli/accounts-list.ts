@@ -2,7 +2,8 @@ import { sumGb } from '../accounts/move-plan.ts'
 import type { SubAccount } from '../accounts/service.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type ManagementOptions, nameAccount, openManagement } from './management.ts'
-import { formatTable, plural, printable, type Terminal } from './terminal.ts'
+import { formatTable } from './table.ts'
+import { plural, printable, type Terminal } from './terminal.ts'
 
 /** `dashkeep accounts list`: the sub accounts as the service lists them. */
 export async function listAccounts(

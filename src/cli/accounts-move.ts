@@ -18,7 +18,8 @@ import {
   parseGb,
   parseSubAccountId,
 } from './management.ts'
-import { confirm, formatTable, printable, printHint, type Terminal } from './terminal.ts'
+import { formatTable } from './table.ts'
+import { confirm, printable, printHint, type Terminal } from './terminal.ts'
 
 interface MoveVerbOptions extends ManagementOptions {
   readonly from?: string

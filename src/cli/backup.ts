@@ -9,10 +9,10 @@ import type { ObjectStore } from '../store/object-store.ts'
 import { createContext, selectAccounts } from './context.ts'
 import { exitCodeOf, exitCodeOfRun } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
+import { formatTable } from './table.ts'
 import {
   createStatusLine,
   formatBytes,
-  formatTable,
   plural,
   printable,
   printHint,

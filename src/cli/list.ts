@@ -3,14 +3,8 @@ import { listFolders, type SnapshotFolder } from '../snapshot/archive.ts'
 import { createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
-import {
-  formatAge,
-  formatBytes,
-  formatTable,
-  formatTime,
-  plural,
-  type Terminal,
-} from './terminal.ts'
+import { formatTable } from './table.ts'
+import { formatAge, formatBytes, formatTime, plural, type Terminal } from './terminal.ts'
 
 /** `dashkeep list`: the snapshots, oldest first; with `--json` one per line, as they are found. */
 export async function list(

@@ -9,7 +9,8 @@ import {
 } from '../snapshot/diff.ts'
 import type { ReadOptions } from '../snapshot/read-objects.ts'
 import { formatDifferences } from './format-diff.ts'
-import { formatTable, formatTime, printable, type Terminal } from './terminal.ts'
+import { formatTable } from './table.ts'
+import { formatTime, printable, type Terminal } from './terminal.ts'
 
 /** Differences shown of one object, unless it was asked for. */
 const MAX_SHOWN = 40

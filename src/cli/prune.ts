@@ -8,7 +8,8 @@ import type { UnfinishedWrite } from '../store/object-store.ts'
 import { createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
-import { confirm, formatTable, formatTime, plural, type Terminal } from './terminal.ts'
+import { formatTable } from './table.ts'
+import { confirm, formatTime, plural, type Terminal } from './terminal.ts'
 
 interface PruneOptions extends CommonOptions {
   readonly account?: string

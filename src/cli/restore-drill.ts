@@ -9,14 +9,8 @@ import type { ObjectStore } from '../store/object-store.ts'
 import { type Context, createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { RestoreOptions } from './restore.ts'
-import {
-  createStatusLine,
-  formatTable,
-  formatTime,
-  plural,
-  printable,
-  type Terminal,
-} from './terminal.ts'
+import { formatTable } from './table.ts'
+import { createStatusLine, formatTime, plural, printable, type Terminal } from './terminal.ts'
 
 /** The sandbox takes larger requests than services do, and is quicker for it. */
 const DRILL_BYTES = 16 * 1024 ** 2

@@ -5,7 +5,8 @@ import { createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { selectSnapshot } from './select-snapshots.ts'
-import { formatBytes, formatTable, formatTime, type Terminal } from './terminal.ts'
+import { formatTable } from './table.ts'
+import { formatBytes, formatTime, type Terminal } from './terminal.ts'
 
 /** `dashkeep show`: one snapshot's manifest, as a table or as it is. */
 export async function show(

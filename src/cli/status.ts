@@ -7,14 +7,8 @@ import { type Context, createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { manage } from './management.ts'
 import type { CommonOptions } from './program.ts'
-import {
-  formatAge,
-  formatBytes,
-  formatTable,
-  plural,
-  printable,
-  type Terminal,
-} from './terminal.ts'
+import { formatTable } from './table.ts'
+import { formatAge, formatBytes, plural, printable, type Terminal } from './terminal.ts'
 
 type State = 'good' | 'stale' | 'suspect' | 'damaged' | 'missing'
 

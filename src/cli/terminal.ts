@@ -1,6 +1,4 @@
-import { createInterface } from 'node:readline/promises'
 import type { Readable, Writable } from 'node:stream'
-import Table from 'cli-table3'
 import { createColors } from 'picocolors'
 import type { Environment } from '../config.ts'
 import { hintOf } from '../errors.ts'
@@ -15,8 +13,8 @@ export interface Outside {
   readonly signal: AbortSignal
   /** The clock that names and judges snapshots. */
   readonly now: () => Date
-  /** Where answers come from; nobody is asked without it. */
-  readonly stdin?: Readable & { isTTY?: boolean }
+  /** Where answers come from, opened when one is wanted; nobody is asked without it. */
+  readonly stdin?: () => Readable & { isTTY?: boolean }
 }
 
 /** Colours that are none outside a terminal, with `NO_COLOR`, and in a dumb terminal. */
@@ -59,8 +57,11 @@ export async function confirm(
   { yes = false }: { yes?: boolean | undefined },
 ): Promise<boolean> {
   if (yes || json) return yes
-  if (stdin?.isTTY !== true || stderr.isTTY !== true) return false
-  const prompt = createInterface({ input: stdin, output: stderr })
+  const input = stdin?.()
+  if (input?.isTTY !== true || stderr.isTTY !== true) return false
+  // Imported late, like everything that a run without questions has no use for.
+  const { createInterface } = await import('node:readline/promises')
+  const prompt = createInterface({ input, output: stderr })
   try {
     return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `, { signal })).trim())
   } finally {
@@ -72,28 +73,6 @@ export async function confirm(
 export function printHint({ print }: Terminal, error: unknown): void {
   const hint = hintOf(error)
   if (hint !== undefined) print(`  hint: ${printable(hint)}`)
-}
-
-/** Lays out rows below a header, without borders; columns in `right` are aligned to the right. */
-export function formatTable(
-  header: readonly string[],
-  rows: readonly (readonly string[])[],
-  { colors, right = [] }: { colors: Colors; right?: readonly number[] },
-): string {
-  const none = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left']
-  const more = ['bottom-right', 'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid']
-  const table = new Table({
-    head: header.map((word) => colors.bold(word)),
-    colAligns: header.map((_, column) => (right.includes(column) ? 'right' : 'left')),
-    chars: { ...Object.fromEntries([...none, ...more].map((part) => [part, ''])), middle: '  ' },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
-  })
-  table.push(...rows.map((row) => [...row]))
-  return table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
 }
 
 /** A line at the bottom of a watched terminal that says what is going on. */

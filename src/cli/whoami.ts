@@ -3,7 +3,8 @@ import type { AccountConfig } from '../config.ts'
 import { type Context, createContext, selectAccounts } from './context.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
-import { formatTable, printable, printHint, type Terminal } from './terminal.ts'
+import { formatTable } from './table.ts'
+import { printable, printHint, type Terminal } from './terminal.ts'
 
 interface Identity {
   readonly name: string

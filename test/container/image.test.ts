@@ -96,6 +96,21 @@ describe.skipIf(!containersWanted)('the image, with everything taken away', { ti
     expect(stdout).toMatch(/^ +backup /m)
   })
 
+  it('starts from the code that its build has compiled', async () => {
+    const watch = `
+      import vm from 'node:vm'
+      vm.Script = class extends vm.Script {
+        constructor(source, options) {
+          super(source, options)
+          if (this.cachedDataRejected !== false) console.error('compiled', options.filename)
+        }
+      }`
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(watch)}` }
+    await using container = startContainer(['--help'], { env })
+    const { exitCode, stderr } = await container.finished
+    expect([exitCode, stderr]).toEqual([0, 'compiled /app/dist/program/main.cjs\n'])
+  })
+
   it('says what is missing when it is told nothing', async () => {
     await using container = startContainer(['backup'])
     const { exitCode, stderr } = await container.finished

@@ -85,7 +85,7 @@ describe.each(forms)('sub accounts of a service in its %s form', (form) => {
       env: trial.env,
       stdout: stream as never,
       stderr: stream as never,
-      stdin: Readable.from([JSON.stringify({ ...sentSettings(form), searchable: false })]),
+      stdin: () => Readable.from([JSON.stringify({ ...sentSettings(form), searchable: false })]),
       signal: new AbortController().signal,
       now: () => new Date(),
     })
@@ -270,7 +270,7 @@ describe('on a terminal', () => {
     })
     const exitCode = await runCli(['accounts', 'update', '11', '--max-daily-gb', '4'], {
       env: { ...trial.env, NO_COLOR: '1' },
-      ...{ stdin, stdout, stderr },
+      ...{ stdin: () => stdin, stdout, stderr },
       signal: new AbortController().signal,
       now: () => new Date(),
     })
