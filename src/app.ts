@@ -4,7 +4,6 @@ import type { SubAccountService } from './accounts/service.ts'
 import { type AccountConfig, type Config, type Environment, readSecret } from './config.ts'
 import { DashkeepError } from './errors.ts'
 import type { Logger } from './log.ts'
-import { keepNurserySmall } from './nursery.ts'
 import type { ServiceClient } from './service/client.ts'
 import { ServiceError, type ServiceErrorCode } from './service/errors.ts'
 import { createOpener, createSealer, type Opener, type Sealer } from './snapshot/encryption.ts'
@@ -18,7 +17,7 @@ import { openStore } from './store/open-store.ts'
 /** Opens the store of the archive that the configuration names. */
 export async function openArchive({ store }: Config): Promise<ObjectStore> {
   if (store === undefined) throw new Error('loadConfig was not asked for a store')
-  const opened = await openStore(store.url, {
+  return openStore(store.url, {
     endpoint: store.endpoint,
     region: store.region,
     forcePathStyle: store.pathStyle,
@@ -26,13 +25,6 @@ export async function openArchive({ store }: Config): Promise<ObjectStore> {
     lock: store.lock,
     encryption: store.encryption,
   })
-  return {
-    ...opened,
-    open(key, options) {
-      keepNurserySmall()
-      return opened.open(key, options)
-    },
-  }
 }
 
 /** The limits of reading an export. */
@@ -99,7 +91,6 @@ function sourceOf(service: ServiceClient): SavedObjectSource {
     address: service.address,
     whoami: service.whoami,
     async exportObjects(type, options) {
-      keepNurserySmall()
       if (type !== subAccountsType) return service.exportObjects(type, options)
       return ReadableStream.from([encodeList(await service.listSubAccounts(options))])
     },

@@ -58,7 +58,6 @@ const arrows: Record<string, readonly string[]> = {
     'config',
     'errors',
     'log',
-    'nursery',
     'objects',
     'service',
     'snapshot',
@@ -77,7 +76,6 @@ const arrows: Record<string, readonly string[]> = {
   'store port': ['store'],
   sandbox: ['errors', 'snapshot'],
   errors: [],
-  nursery: [],
   shard: [],
   version: [],
 }

@@ -323,29 +323,47 @@ function noChanges(type: string): TypeChanges {
   return { type, counts, added: [], removed: [], changed: [] }
 }
 
-/** Makes the files visible, one by one, and reads each back. */
+/** What storing one export has shown. */
+interface StoredExport {
+  readonly changes?: TypeChanges | undefined
+  readonly warning?: string | undefined
+}
+
+/** Makes the files visible, all at once, and reads each back. Returns when nothing is under way. */
 async function storeAll(
   run: Run,
   exports: readonly PendingExport[],
   newest: StoredManifest | undefined,
 ): Promise<{ changes: TypeChanges[]; warnings: string[] }> {
-  const changes: TypeChanges[] = []
-  const warnings: string[] = []
-  for (const pending of exports) {
-    const { finder, defect, same } = await findChanges(run, pending, newest)
-    await pending.writer.commit()
-    await readBack(run, pending.entry, finder)
-    run.onProgress?.({ step: 'stored', file: pending.entry.file })
-    if (finder !== undefined) changes.push(finder.finish())
-    if (same) changes.push(noChanges(pending.entry.type))
-    if (defect !== undefined) warnings.push(`the previous snapshot is damaged: ${defect}`)
+  const stored = await Promise.allSettled(exports.map((one) => storeExport(run, one, newest)))
+  const results = stored.map((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
+  return {
+    changes: results.flatMap(({ changes }) => changes ?? []),
+    warnings: results.flatMap(({ warning }) => warning ?? []),
   }
-  return { changes, warnings }
+}
+
+async function storeExport(
+  run: Run,
+  { entry, content, writer }: PendingExport,
+  newest: StoredManifest | undefined,
+): Promise<StoredExport> {
+  const { finder, defect, same } = await findChanges(run, { entry, content }, newest)
+  await writer.commit()
+  await readBack(run, entry, finder)
+  run.onProgress?.({ step: 'stored', file: entry.file })
+  return {
+    changes: same ? noChanges(entry.type) : finder?.finish(),
+    warning: defect && `the previous snapshot is damaged: ${defect}`,
+  }
 }
 
 async function findChanges(
   { store, signal, scanLimits, opener }: Run,
-  { entry, content }: PendingExport,
+  { entry, content }: Pick<PendingExport, 'entry' | 'content'>,
   newest: StoredManifest | undefined,
 ): Promise<{ finder?: ChangeFinder; defect?: string; same?: boolean }> {
   const before = newest?.manifest.exports.find((other) => other.type === entry.type)
