@@ -115,8 +115,8 @@ describe('the members of a hit', () => {
   it('are those that a JSON parser finds, three levels deep', () => {
     fc.assert(
       fc.property(hitText, (text) => {
-        // V8 13.6 takes a key that ends with a quote for one that it has seen end with a backslash.
-        fc.pre(!/\\""\s*:/.test(text))
+        // V8 13.6 takes a key with an escape for another it has seen: "\n" for "\\", of one character.
+        fc.pre(!keysOf(text).some((key) => key.includes('\\')))
         const bytes = Buffer.from(text)
         const { members } = read(text)
         expect(rebuild(bytes, members, 1, [0, bytes.length])).toEqual(JSON.parse(text))
@@ -148,6 +148,10 @@ describe('the members of a hit', () => {
     ])
   })
 })
+
+function keysOf(text: string): readonly string[] {
+  return text.match(/"(?:[^"\\]|\\.)*"(?=\s*:)/g) ?? []
+}
 
 /** The object that the members at one depth within a range make up. */
 function rebuild(
