@@ -25,6 +25,7 @@ await runVerbs()
 
 // Compiled code is taken under the flags alone under which it was written: those of a start.
 setFlagsFromString('--flush-bytecode')
+setFlagsFromString('--semi-space-growth-factor=2')
 if (cachedDataVersionTag() !== tag) throw new Error('Cannot keep compiled code: flags have changed')
 for (const [file, script] of loader.scripts)
   await writeFile(cacheOf(file), script.createCachedData())

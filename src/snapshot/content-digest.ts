@@ -9,7 +9,7 @@ const HALF_BYTES = 16
 /** Bytes of one record: what stands for the object's id, and for its stable members. */
 const RECORD_BYTES = 2 * HALF_BYTES
 /** Records lie in blocks, so that growing copies nothing. */
-const BLOCK_RECORDS = 4096
+const BLOCK_RECORDS = 512
 /** So many records are hashed at once. */
 const BATCH_RECORDS = 256
 
@@ -91,7 +91,7 @@ function sortRecords(blocks: readonly Buffer[], count: number, touches: boolean)
     place > 0 && compare(numberAt(place - 1), numberAt(place), HALF_BYTES) === 0
 
   const digest = createHash('sha256')
-  const batch = Buffer.alloc(BATCH_RECORDS * RECORD_BYTES)
+  const batch = Buffer.alloc(Math.min(BATCH_RECORDS, count) * RECORD_BYTES)
   let batched = 0
   let duplicates = 0
   for (let place = 0; place < count; place += 1) {

@@ -26,7 +26,7 @@ export interface DataFile {
 
 /** A data file being written. Nothing shows in the store before `commit`. */
 export interface DataFileWriter extends AsyncDisposable {
-  /** Takes the next bytes of the content. They may be changed once the promise has resolved. */
+  /** Takes the next bytes of the content. The chunk must not be changed afterwards. */
   write(chunk: Uint8Array): Promise<void>
   /** Says that the content is complete; returns what a manifest says of the file. */
   finish(): Promise<DataFile>
@@ -63,7 +63,7 @@ export async function createDataFile(
   async function write(chunk: Uint8Array): Promise<void> {
     content.update(chunk)
     if (sink !== undefined) return sink.write(chunk)
-    gathered?.push(Uint8Array.from(chunk))
+    gathered?.push(chunk)
     if (content.bytes() > SMALL_CONTENT_BYTES) await compressGathered(undefined)
   }
 

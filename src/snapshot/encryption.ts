@@ -116,8 +116,7 @@ function createStreamSink(
   output.catch(() => {})
   writer.closed.catch(() => {})
   return {
-    // A web stream may still hold what it was given when it asks for more.
-    write: (chunk) => Promise.race([writer.write(Uint8Array.from(chunk)), output]),
+    write: (chunk) => Promise.race([writer.write(chunk), output]),
     async end() {
       await Promise.race([writer.close(), output])
       await output

@@ -51,7 +51,7 @@ const CLOSE_BRACKET = 0x5d
 const MAX_ENVELOPE_BYTES = 1024 * 1024
 
 /** What is read at once, unless a hit is larger. */
-const PIECE_BYTES = 128 * 1024
+const MAX_PIECE_BYTES = 128 * 1024
 
 /**
  * Splits an export document (specification, "Export result") into its hits without holding it.
@@ -73,12 +73,13 @@ export function createExportScanner(
   let beforeHit: 'first' | 'comma' | 'next' = 'first'
   let count = 0
   /** Bytes not read yet, with room for a NUL behind them. */
-  let buffer = hitBuffer(PIECE_BYTES)
+  let buffer = hitBuffer(0)
   let filled = 0
   /** How many bytes are worth another look. */
   let enough = 1
 
   function feed(chunk: Uint8Array): void {
+    makeRoom(Math.min(filled + chunk.length, MAX_PIECE_BYTES))
     for (let taken = 0; taken < chunk.length; ) {
       const piece = chunk.subarray(taken, taken + buffer.length - 1 - filled)
       buffer.set(piece, filled)
@@ -100,7 +101,7 @@ export function createExportScanner(
     buffer.copyWithin(0, at, filled)
     filled -= at
     enough = Math.min(2 * filled, limits.maxHitBytes) + 1
-    if (enough >= buffer.length) makeRoom(enough)
+    makeRoom(enough)
   }
 
   /** Moves behind the hit; undefined when it has not arrived whole. */
@@ -142,6 +143,7 @@ export function createExportScanner(
   }
 
   function makeRoom(bytes: number): void {
+    if (bytes < buffer.length) return
     const larger = hitBuffer(bytes)
     larger.set(buffer.subarray(0, filled))
     buffer = larger

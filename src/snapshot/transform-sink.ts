@@ -2,10 +2,7 @@ import type { Transform } from 'node:stream'
 
 /** Bytes go in here and come out, transformed, at a callback that may take its time. */
 export interface TransformSink {
-  /**
-   * Resolves when more may be written and the chunk may be changed. Throws what the transform or the
-   * callback threw.
-   */
+  /** Resolves when more may be written. Throws what the transform or the callback threw. */
   write(chunk: Uint8Array): Promise<void>
   /** Resolves once the callback has taken the last byte. */
   end(): Promise<void>
