@@ -83,7 +83,11 @@ const arrows: Record<string, readonly string[]> = {
 /** Single imports of the arrows above that are all there may be of them. */
 const only: Record<string, readonly string[]> = {
   'store port → store': ['store/errors.ts'],
-  'sandbox → snapshot': ['snapshot/export-scanner.ts'],
+  'sandbox → snapshot': [
+    'snapshot/export-scanner.ts',
+    'snapshot/hit-members.ts',
+    'snapshot/hit-reader.ts',
+  ],
 }
 
 interface Import {

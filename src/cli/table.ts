@@ -1,4 +1,4 @@
-import Table from 'cli-table3'
+import stringWidth from 'string-width'
 import type { Colors } from './terminal.ts'
 
 /** Lays out rows below a header, without borders; columns in `right` are aligned to the right. */
@@ -7,18 +7,13 @@ export function formatTable(
   rows: readonly (readonly string[])[],
   { colors, right = [] }: { colors: Colors; right?: readonly number[] },
 ): string {
-  const none = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left']
-  const more = ['bottom-right', 'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid']
-  const table = new Table({
-    head: header.map((word) => colors.bold(word)),
-    colAligns: header.map((_, column) => (right.includes(column) ? 'right' : 'left')),
-    chars: { ...Object.fromEntries([...none, ...more].map((part) => [part, ''])), middle: '  ' },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
-  })
-  table.push(...rows.map((row) => [...row]))
-  return table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
+  const lines = [header.map((word) => colors.bold(word)), ...rows]
+  const widths = header.map((_, column) =>
+    lines.reduce((width, cells) => Math.max(width, stringWidth(cells[column] ?? '')), 0),
+  )
+  const pad = (cell: string, column: number) => {
+    const space = ' '.repeat((widths[column] ?? 0) - stringWidth(cell))
+    return right.includes(column) ? space + cell : cell + space
+  }
+  return lines.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n')
 }
