@@ -13,7 +13,8 @@ FROM node:24-bookworm-slim
 LABEL org.opencontainers.image.title="dashkeep" \
   org.opencontainers.image.description="Scheduled, provable backups of the saved objects of hosted Kibana accounts" \
   org.opencontainers.image.licenses="Apache-2.0"
-ENV NODE_ENV=production
+# One arena for malloc: each thread's own keeps what others have freed, 15 MB at a large export.
+ENV NODE_ENV=production MALLOC_ARENA_MAX=1
 WORKDIR /app
 COPY LICENSE package.json ./
 COPY --from=build /build/dist dist

@@ -31,7 +31,7 @@ export const programs = {
 
 /** As the image runs it. */
 export function dashkeep(verb: string): string {
-  return `"$NODE" --max-semi-space-size=2 --max-old-space-size=128 "$DASHKEEP" ${verb}`
+  return `MALLOC_ARENA_MAX=1 "$NODE" --max-semi-space-size=2 --max-old-space-size=128 "$DASHKEEP" ${verb}`
 }
 
 export const emptyNode: Case = { name: 'empty Node', command: '"$NODE" -e 0', storesNothing: true }
