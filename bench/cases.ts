@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Place } from './place.ts'
 
@@ -29,9 +30,13 @@ export const programs = {
   RESTIC_PASSWORD: 'bench',
 }
 
+const dockerfile = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8')
+const [, imageEnv = ''] = /^ENV (.+)$/m.exec(dockerfile) ?? []
+const [, imageFlags = ''] = /^ENTRYPOINT \["node", (.+), "[^"]+"\]$/m.exec(dockerfile) ?? []
+
 /** As the image runs it. */
 export function dashkeep(verb: string): string {
-  return `MALLOC_ARENA_MAX=1 "$NODE" --max-semi-space-size=2 --max-old-space-size=128 "$DASHKEEP" ${verb}`
+  return `${imageEnv} "$NODE" ${imageFlags.replaceAll(', ', ' ')} "$DASHKEEP" ${verb}`
 }
 
 export const emptyNode: Case = { name: 'empty Node', command: '"$NODE" -e 0', storesNothing: true }

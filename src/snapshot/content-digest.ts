@@ -218,10 +218,10 @@ function takeSource(copy: Copy, source: number, touches: boolean): void {
 }
 
 /** The place of the next member at the same depth, or of what follows the object they are in. */
-function behind({ members }: RawHit, member: number): number {
-  const depth = members[member] as number
+function behind(hit: RawHit, member: number): number {
+  const depth = offset(hit, member, MEMBER.depth)
   let next = member + MEMBER_SIZE
-  while (next < members.length && (members[next] as number) > depth) next += MEMBER_SIZE
+  while (next < hit.members.length && offset(hit, next, MEMBER.depth) > depth) next += MEMBER_SIZE
   return next
 }
 

@@ -28,13 +28,13 @@ export function memberName(text: string): MemberName {
  */
 export function findMember(hit: RawHit, object: number, name: MemberName): number {
   const { members } = hit
-  const depth = object === THE_HIT ? 0 : (members[object + MEMBER.depth] as number)
+  const depth = object === THE_HIT ? 0 : offset(hit, object, MEMBER.depth)
   let found = NO_MEMBER
   let member = object === THE_HIT ? 0 : object + MEMBER_SIZE
   for (; member < members.length; member += MEMBER_SIZE) {
-    const at = members[member] as number
-    if (at <= depth) break
-    if (at === depth + 1 && isNamed(hit, member, name)) found = member
+    const memberDepth = offset(hit, member, MEMBER.depth)
+    if (memberDepth <= depth) break
+    if (memberDepth === depth + 1 && isNamed(hit, member, name)) found = member
   }
   return found
 }
@@ -47,9 +47,9 @@ function isNamed(hit: RawHit, member: number, { text, key }: MemberName): boolea
 }
 
 /** Whether the key stands there in these very bytes, its quotes included. */
-export function hasKey({ bytes, members }: RawHit, member: number, key: Uint8Array): boolean {
-  const start = members[member + MEMBER.key] as number
-  return standsThere(bytes, start, members[member + MEMBER.keyEnd] as number, key)
+export function hasKey(hit: RawHit, member: number, key: Uint8Array): boolean {
+  const [start, end] = [offset(hit, member, MEMBER.key), offset(hit, member, MEMBER.keyEnd)]
+  return standsThere(hit.bytes, start, end, key)
 }
 
 function standsThere(bytes: Uint8Array, start: number, end: number, text: Uint8Array): boolean {
@@ -86,7 +86,7 @@ export function textOf(hit: RawHit, member: number): string | undefined {
     : hit.bytes.toString('utf8', start + 1, end - 1)
 }
 
-/** One of a member's offsets, by its name in `MEMBER`. */
+/** One of the numbers that describe a member, by its name in `MEMBER`. */
 export function offset({ members }: RawHit, member: number, which: number): number {
   return members[member + which] as number
 }

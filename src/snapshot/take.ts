@@ -348,10 +348,11 @@ async function storeAll(
 
 async function storeExport(
   run: Run,
-  { entry, content, writer }: PendingExport,
+  pending: PendingExport,
   newest: StoredManifest | undefined,
 ): Promise<StoredExport> {
-  const { finder, defect, same } = await findChanges(run, { entry, content }, newest)
+  const { entry, writer } = pending
+  const { finder, defect, same } = await findChanges(run, pending, newest)
   await writer.commit()
   await readBack(run, entry, finder)
   run.onProgress?.({ step: 'stored', file: entry.file })
@@ -363,7 +364,7 @@ async function storeExport(
 
 async function findChanges(
   { store, signal, scanLimits, opener }: Run,
-  { entry, content }: Pick<PendingExport, 'entry' | 'content'>,
+  { entry, content }: PendingExport,
   newest: StoredManifest | undefined,
 ): Promise<{ finder?: ChangeFinder; defect?: string; same?: boolean }> {
   const before = newest?.manifest.exports.find((other) => other.type === entry.type)

@@ -8,6 +8,7 @@ import {
 } from '../../src/snapshot/export-scanner.ts'
 import { createExportScan } from '../../src/snapshot/scan-export.ts'
 import { cut, exportText } from './arbitrary-json.ts'
+import { rawHit } from './hits.ts'
 
 interface Scanned extends ExportEnvelope {
   readonly found: string[]
@@ -102,6 +103,18 @@ describe('an export document', () => {
     const places = Array.from({ length: text.length / 1009 }, (_, index) => index * 1009)
     const { found } = scan(cut(Buffer.from(text), places))
     expect(found).toEqual(['{}', hit, '{"last":1}'])
+  })
+
+  it('hands out the members of each hit, wherever the chunks are cut', () => {
+    fc.assert(
+      fc.property(exportText, fc.array(fc.nat(), { maxLength: 8 }), (document, places) => {
+        const handedOut: number[][] = []
+        const scanner = createExportScanner(({ members }) => handedOut.push([...members]))
+        for (const chunk of cut(Buffer.from(document.text), places)) scanner.feed(chunk)
+        scanner.end()
+        expect(handedOut).toEqual(document.hits.map((hit) => [...rawHit(hit).members]))
+      }),
+    )
   })
 
   it('says its kibanaVersion as soon as the hits begin, when the server sends it first', () => {
