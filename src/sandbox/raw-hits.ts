@@ -1,7 +1,7 @@
 import { DashkeepError } from '../errors.ts'
 import { createExportScanner, type RawHit } from '../snapshot/export-scanner.ts'
-import { offset } from '../snapshot/hit-members.ts'
-import { MEMBER, MEMBER_SIZE } from '../snapshot/hit-reader.ts'
+import { endOf, firstOf, offset, THE_HIT } from '../snapshot/hit-members.ts'
+import { MEMBER } from '../snapshot/hit-reader.ts'
 import type { Variation } from './generated-objects.ts'
 import type { ExportDocument, Hits } from './options.ts'
 
@@ -75,8 +75,8 @@ export function varyHit({ bytes, members }: SplitHit, variation: Variation): Buf
 /** Finds the members of the hit itself. */
 function locateMembers(hit: RawHit): Map<string, ByteRange> {
   const members = new Map<string, ByteRange>()
-  for (let member = 0; member < hit.members.length; member += MEMBER_SIZE) {
-    if (offset(hit, member, MEMBER.depth) > 1) continue
+  const end = endOf(hit, THE_HIT)
+  for (let member = firstOf(THE_HIT); member < end; member = offset(hit, member, MEMBER.next)) {
     const [key, keyEnd] = [offset(hit, member, MEMBER.key), offset(hit, member, MEMBER.keyEnd)]
     const name = JSON.parse(hit.bytes.toString('utf8', key, keyEnd)) as string
     const start = offset(hit, member, MEMBER.value)

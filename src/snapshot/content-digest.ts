@@ -1,8 +1,8 @@
 import { createHash, hash } from 'node:crypto'
 import { touchMembers, unstableHitMembers } from '../objects/unstable-members.ts'
 import type { RawHit } from './export-scanner.ts'
-import { hasKey, isObject, memberName, offset } from './hit-members.ts'
-import { MEMBER, MEMBER_SIZE } from './hit-reader.ts'
+import { endOf, firstOf, hasKey, isObject, memberName, offset, THE_HIT } from './hit-members.ts'
+import { MEMBER } from './hit-reader.ts'
 
 /** Bytes of each half of a record: the first half of SHA-256, 128 bits. */
 const HALF_BYTES = 16
@@ -177,10 +177,10 @@ let scratch = Buffer.alloc(64 * 1024)
 export function stableBytes(hit: RawHit, { touches = false } = {}): Uint8Array {
   if (scratch.length < hit.bytes.length) scratch = Buffer.alloc(hit.bytes.length * 2)
   const copy: Copy = { hit, from: 0, to: 0, written: 0 }
-  const { length } = hit.members
   take(copy, 0, 1)
   let kept = false
-  for (let member = 0; member < length; member = behind(hit, member)) {
+  const end = endOf(hit, THE_HIT)
+  for (let member = firstOf(THE_HIT); member < end; member = offset(hit, member, MEMBER.next)) {
     if (isAmong(hit, member, unstableKeys)) continue
     takeSeparator(copy, member, kept)
     if (hasKey(hit, member, sourceKey) && isObject(hit, member)) takeSource(copy, member, touches)
@@ -207,22 +207,14 @@ function takeSource(copy: Copy, source: number, touches: boolean): void {
   const valueEnd = offset(hit, source, MEMBER.valueEnd)
   take(copy, offset(hit, source, MEMBER.start), value + 1)
   let kept = false
-  const end = behind(hit, source)
-  for (let member = source + MEMBER_SIZE; member < end; member = behind(hit, member)) {
+  const end = endOf(hit, source)
+  for (let member = firstOf(source); member < end; member = offset(hit, member, MEMBER.next)) {
     if (!touches && isAmong(hit, member, touchKeys)) continue
     takeSeparator(copy, member, kept)
     take(copy, offset(hit, member, MEMBER.start), offset(hit, member, MEMBER.end))
     kept = true
   }
   take(copy, valueEnd - 1, offset(hit, source, MEMBER.end))
-}
-
-/** The place of the next member at the same depth, or of what follows the object they are in. */
-function behind(hit: RawHit, member: number): number {
-  const depth = offset(hit, member, MEMBER.depth)
-  let next = member + MEMBER_SIZE
-  while (next < hit.members.length && offset(hit, next, MEMBER.depth) > depth) next += MEMBER_SIZE
-  return next
 }
 
 function isAmong(hit: RawHit, member: number, keys: readonly Uint8Array[]): boolean {

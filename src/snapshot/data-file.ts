@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
-import { type Compression, createCompressor, createDecompressor } from './compression.ts'
+import {
+  BLOCK_BYTES,
+  type BlockCompressor,
+  type Compression,
+  createBlockCompressor,
+  createDecompressor,
+} from './compression.ts'
 import { type FileEncryption, OpenError, type Opener, type Sealer } from './encryption.ts'
 import { noteSpent } from './spent-buffers.ts'
 import { createTransformSink, type TransformSink } from './transform-sink.ts'
@@ -26,16 +32,13 @@ export interface DataFile {
 
 /** A data file being written. Nothing shows in the store before `commit`. */
 export interface DataFileWriter extends AsyncDisposable {
-  /** Takes the next bytes of the content. The chunk must not be changed afterwards. */
+  /** Copies the next bytes of the content, and waits where the store is slower than the source. */
   write(chunk: Uint8Array): Promise<void>
   /** Says that the content is complete; returns what a manifest says of the file. */
   finish(): Promise<DataFile>
   /** Makes the file visible in the store. Comes after `finish`. */
   commit(): Promise<void>
 }
-
-/** Content up to this many bytes is gathered first, so that it can be compressed hard. */
-const SMALL_CONTENT_BYTES = 2 * 1024 * 1024
 
 /** Begins a data file: content goes through SHA-256, compression and encryption to the store. */
 export async function createDataFile(
@@ -57,28 +60,47 @@ export async function createDataFile(
     stored.update(chunk)
     await writer.write(chunk)
   })
-  let gathered: Uint8Array[] | undefined = []
-  let sink: TransformSink | undefined
+  let compressor: BlockCompressor | undefined
+  /** Two blocks take turns: one is filled while the other is on its way to the store. */
+  let filling: Buffer | undefined
+  let other: Buffer | undefined
+  let filled = 0
+  let onItsWay = Promise.resolve()
 
   async function write(chunk: Uint8Array): Promise<void> {
-    content.update(chunk)
-    if (sink !== undefined) return sink.write(chunk)
-    gathered?.push(chunk)
-    if (content.bytes() > SMALL_CONTENT_BYTES) await compressGathered(undefined)
+    for (let taken = 0; taken < chunk.length; ) {
+      if (filled === BLOCK_BYTES) await send({ last: false })
+      filling ??= Buffer.allocUnsafeSlow(BLOCK_BYTES)
+      const piece = chunk.subarray(taken, taken + BLOCK_BYTES - filled)
+      filling.set(piece, filled)
+      filled += piece.length
+      taken += piece.length
+    }
   }
 
-  async function compressGathered(smallBytes: number | undefined): Promise<TransformSink> {
-    const compressor = createCompressor(compression, smallBytes)
-    const begun = createTransformSink(compressor, (chunk) => sealing.write(chunk))
-    sink = begun
-    const chunks = gathered ?? []
-    gathered = undefined
-    for (const chunk of chunks) await begun.write(chunk)
-    return begun
+  async function send({ last }: { last: boolean }): Promise<void> {
+    await onItsWay
+    const block = filling?.subarray(0, filled) ?? Buffer.alloc(0)
+    onItsWay = storeBlock(block, last)
+    onItsWay.catch(() => {}) // seen by whoever awaits it next
+    const free = other
+    other = filling
+    filling = free
+    filled = 0
+  }
+
+  async function storeBlock(block: Uint8Array, last: boolean): Promise<void> {
+    content.update(block)
+    compressor ??= createBlockCompressor(compression, last ? block.length : undefined)
+    const compressed = await compressor.compress(block, { last })
+    await sealing.write(sealer ? Uint8Array.from(compressed) : compressed)
   }
 
   async function finish(): Promise<DataFile> {
-    await (sink ?? (await compressGathered(content.bytes()))).end()
+    await send({ last: true })
+    await onItsWay
+    compressor?.destroy()
+    compressor = filling = other = undefined
     await sealing.end()
     const name = key.slice(key.lastIndexOf('/') + 1)
     const encryption = sealer && { encryption: sealer.encryption }
@@ -86,7 +108,7 @@ export async function createDataFile(
   }
 
   async function dispose(): Promise<void> {
-    sink?.destroy()
+    compressor?.destroy()
     sealing.destroy()
     await writer[Symbol.asyncDispose]()
   }
@@ -109,6 +131,34 @@ export interface DataFileDefect {
 }
 
 /**
+ * Reads a stored data file to its end and says how its stored bytes differ from their description,
+ * if they do. Throws when the store cannot answer.
+ */
+export async function proveStoredBytes(
+  store: ObjectStore,
+  key: string,
+  file: DataFile,
+  {
+    signal,
+    onStored,
+  }: {
+    signal?: AbortSignal | undefined
+    onStored?: ((chunk: Uint8Array) => Promise<void>) | undefined
+  } = {},
+): Promise<DataFileDefect | undefined> {
+  const body = await store.open(key, { signal })
+  if (body === undefined) return { problem: 'missing', detail: 'it is not there' }
+  const stored = createFingerprint()
+  for await (const chunk of body) {
+    stored.update(chunk)
+    await onStored?.(chunk)
+    noteSpent(chunk.length)
+  }
+  const difference = compareFingerprints(file.stored, stored.finish())
+  return difference === undefined ? undefined : { problem: 'stored-bytes', detail: difference }
+}
+
+/**
  * Reads a stored data file to its end and says how it differs from its description, if it does.
  * `onContent` is given the decompressed bytes as they come, up to the described length, also when
  * they turn out to be damaged; reading waits for it, and it must not throw. An encrypted file
@@ -125,17 +175,13 @@ export async function proveDataFile(
     onContent?: (chunk: Uint8Array) => unknown
   } = {},
 ): Promise<DataFileDefect | undefined> {
-  const body = await store.open(key, { signal: options.signal })
-  if (body === undefined) return { problem: 'missing', detail: 'it is not there' }
-  const stored = createFingerprint()
   using decoder = canOpen(file, options.opener) ? createDecoder(file, options) : undefined
-  for await (const chunk of body) {
-    stored.update(chunk)
-    await decoder?.write(chunk)
-  }
+  const defect = await proveStoredBytes(store, key, file, {
+    signal: options.signal,
+    onStored: decoder?.write,
+  })
+  if (defect !== undefined) return defect
   const decoded = await decoder?.end()
-  const difference = compareFingerprints(file.stored, stored.finish())
-  if (difference !== undefined) return { problem: 'stored-bytes', detail: difference }
   if (decoded instanceof OpenError) throw decoded
   return decoded
 }
@@ -155,15 +201,12 @@ function createDecoder(
 ) {
   const content = createFingerprint()
   let failure: unknown
-  const sink = createTransformSink(
-    createDecompressor(file.compression, file.content.bytes),
-    async (chunk) => {
-      content.update(chunk)
-      if (content.bytes() > file.content.bytes) throw new Error('more content than described')
-      await onContent?.(chunk)
-      noteSpent(chunk.length)
-    },
-  )
+  const sink = createDecompressor(file.compression, file.content.bytes, async (chunk) => {
+    content.update(chunk)
+    if (content.bytes() > file.content.bytes) throw new Error('more content than described')
+    await onContent?.(chunk)
+    noteSpent(chunk.length)
+  })
   const opening =
     file.encryption && opener
       ? opener.open((chunk) => sink.write(chunk))

@@ -22,28 +22,55 @@ export function memberName(text: string): MemberName {
   return { text, key: Buffer.from(JSON.stringify(text)) }
 }
 
+/** As many places as names. */
+type Places<Names extends readonly MemberName[]> = { -readonly [Place in keyof Names]: number }
+
 /**
- * Finds the member of an object of the hit, an object that is itself given as a member; its place
- * in `members`, or `NO_MEMBER`. Of several that have the name it is the last, as for `JSON.parse`.
+ * Finds members of an object of the hit, an object that is itself given as a member: the place in
+ * `members` for each name, or `NO_MEMBER`. Of several that have a name it is the last, as for
+ * `JSON.parse`. No object has no members.
  */
-export function findMember(hit: RawHit, object: number, name: MemberName): number {
-  const { members } = hit
-  const depth = object === THE_HIT ? 0 : offset(hit, object, MEMBER.depth)
-  let found = NO_MEMBER
-  let member = object === THE_HIT ? 0 : object + MEMBER_SIZE
-  for (; member < members.length; member += MEMBER_SIZE) {
-    const memberDepth = offset(hit, member, MEMBER.depth)
-    if (memberDepth <= depth) break
-    if (memberDepth === depth + 1 && isNamed(hit, member, name)) found = member
+export function findMembers<Names extends readonly MemberName[]>(
+  hit: RawHit,
+  object: number,
+  names: Names,
+): Places<Names> {
+  const found = new Array<number>(names.length).fill(NO_MEMBER)
+  if (object === NO_MEMBER) return found as Places<Names>
+  const end = endOf(hit, object)
+  for (let member = firstOf(object); member < end; member = offset(hit, member, MEMBER.next)) {
+    let isFound = false
+    for (let place = 0; place < names.length; place += 1) {
+      if (!hasKey(hit, member, (names[place] as MemberName).key)) continue
+      found[place] = member
+      isFound = true
+    }
+    if (!isFound) findEscaped(hit, member, names, found)
   }
-  return found
+  return found as Places<Names>
 }
 
-function isNamed(hit: RawHit, member: number, { text, key }: MemberName): boolean {
-  if (hasKey(hit, member, key)) return true
+/** Where the members of an object begin in `members`. */
+export function firstOf(object: number): number {
+  return object === THE_HIT ? 0 : object + MEMBER_SIZE
+}
+
+/** Where the members of an object end in `members`. */
+export function endOf(hit: RawHit, object: number): number {
+  return object === THE_HIT ? hit.members.length : offset(hit, object, MEMBER.next)
+}
+
+/** Any character of a key may be written as an escape. */
+function findEscaped(
+  hit: RawHit,
+  member: number,
+  names: readonly MemberName[],
+  found: number[],
+): void {
   const [start, end] = [offset(hit, member, MEMBER.key), offset(hit, member, MEMBER.keyEnd)]
-  if (end - start <= key.length || !hasEscape(hit.bytes, start, end)) return false
-  return JSON.parse(hit.bytes.toString('utf8', start, end)) === text
+  if (!hasEscape(hit.bytes, start, end)) return
+  const key = JSON.parse(hit.bytes.toString('utf8', start, end)) as string
+  for (const [place, { text }] of names.entries()) if (key === text) found[place] = member
 }
 
 /** Whether the key stands there in these very bytes, its quotes included. */
@@ -61,6 +88,11 @@ function standsThere(bytes: Uint8Array, start: number, end: number, text: Uint8A
 /** The value's first byte, which tells its JSON type; undefined for no member. */
 export function firstByte(hit: RawHit, member: number): number | undefined {
   return member === NO_MEMBER ? undefined : hit.bytes[offset(hit, member, MEMBER.value)]
+}
+
+/** The member if its value is an object, else `NO_MEMBER`. */
+export function asObject(hit: RawHit, member: number): number {
+  return isObject(hit, member) ? member : NO_MEMBER
 }
 
 export function isObject(hit: RawHit, member: number): boolean {

@@ -1,11 +1,11 @@
 /**
- * Where a member of an object stands: its depth, and six offsets from the first byte of its hit on.
- * A member reaches from behind the `{` or `,` before it up to the `,` or `}` after it, `start` and
+ * Where a member of an object stands: the place of the next one, and six offsets from the first byte
+ * of its hit on. A member reaches from behind the `{` or `,` before it up to the `,` or `}` after it, `start` and
  * `end`; the key (with its quotes) and the value lie between them without the space around.
  */
 export const MEMBER = {
-  /** 1 for a member of the hit, 2 for one of an object that is its member, 3 for one of those. */
-  depth: 0,
+  /** Where the members behind its value begin: the next of its object, or what follows the object. */
+  next: 0,
   start: 1,
   key: 2,
   keyEnd: 3,
@@ -30,7 +30,7 @@ export interface HitReader {
   read(bytes: Uint8Array, start: number): number
   /**
    * The members of the hit that was read last, in the order of their keys, each `MEMBER_SIZE` numbers
-   * as `MEMBER` says. Valid until the next hit.
+   * as `MEMBER` says; those of a member that is an object follow it. Valid until the next hit.
    */
   members(): Int32Array
 }
@@ -118,7 +118,10 @@ export function createHitReader(maxDepth: number, tooDeep: () => Error): HitRead
         const member = isNoted ? (current[depth] as number) : 0
         if (isNoted) members[member + MEMBER.valueEnd] = at - start
         at = skipSpace(bytes, at)
-        if (isNoted) members[member + MEMBER.end] = at - start
+        if (isNoted) {
+          members[member + MEMBER.end] = at - start
+          members[member + MEMBER.next] = noted
+        }
         const byte = bytes[at] as number
         at += 1
         if (byte === COMMA) break
@@ -156,7 +159,6 @@ export function createHitReader(maxDepth: number, tooDeep: () => Error): HitRead
       noted += MEMBER_SIZE
       if (noted > members.length) grow()
       current[depth] = member
-      members[member + MEMBER.depth] = depth
       members[member + MEMBER.start] = from - start
       members[member + MEMBER.key] = at - start
       members[member + MEMBER.keyEnd] = keyEnd - start

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import { fullId } from '../objects/object-id.ts'
 import type { RawHit } from './export-scanner.ts'
 import {
-  findMember,
+  asObject,
+  findMembers,
   firstByte,
-  isObject,
   isText,
   type MemberName,
   memberName,
@@ -50,14 +50,14 @@ export interface SavedObject {
 type JsonForm = 'string' | 'number' | 'boolean' | 'object'
 
 /** The form of a value by its first byte; null and nothing else has none. */
-const forms: (JsonForm | undefined)[] = []
+const formOf: (JsonForm | undefined)[] = []
 for (const [first, form] of [
   ['"', 'string'],
   ['-0123456789', 'number'],
   ['tf', 'boolean'],
   ['{[', 'object'],
 ] as const) {
-  for (const byte of Buffer.from(first)) forms[byte] = form
+  for (const byte of Buffer.from(first)) formOf[byte] = form
 }
 
 /**
@@ -95,19 +95,12 @@ const specifiedMembers: Record<string, Record<string, JsonForm>> = {
 /** What objects of one type look like, with the names ready to be looked for. */
 interface Shape {
   readonly type: MemberName
-  readonly members: readonly { readonly name: MemberName; readonly form: JsonForm }[]
-}
-
-const shapes = new Map<string, Shape>()
-
-function shapeOf(type: string): Shape {
-  const known = shapes.get(type)
-  if (known !== undefined) return known
-  const specified = Object.entries(specifiedMembers[type] ?? {})
-  const members = specified.map(([name, form]) => ({ name: memberName(name), form }))
-  const shape = { type: memberName(type), members }
-  shapes.set(type, shape)
-  return shape
+  /** The saved object's own member and `type`, which may lie beside each other in `_source`. */
+  readonly inSource: readonly [MemberName, MemberName]
+  /** `title`, and behind it what the specification names. */
+  readonly inObject: readonly [MemberName, ...MemberName[]]
+  /** The forms of what the specification names, in the same order. */
+  readonly forms: readonly JsonForm[]
 }
 
 const ID = memberName('_id')
@@ -116,65 +109,84 @@ const SOURCE = memberName('_source')
 const TYPE = memberName('type')
 const TITLE = memberName('title')
 
+const inHit = [ID, HIT_TYPE, SOURCE] as const
+
+const shapes = new Map<string, Shape>()
+
+function shapeOf(type: string): Shape {
+  const known = shapes.get(type)
+  if (known !== undefined) return known
+  const specified = specifiedMembers[type] ?? {}
+  const own = memberName(type)
+  const shape: Shape = {
+    type: own,
+    inSource: [own, TYPE],
+    inObject: [TITLE, ...Object.keys(specified).map(memberName)],
+    forms: Object.values(specified),
+  }
+  shapes.set(type, shape)
+  return shape
+}
+
 /** Reads one hit of an export of `type`. */
 export function readSavedObject(hit: RawHit, type: string): SavedObject {
   const remarks: RemarkKind[] = []
   if (!isUtf8(hit.bytes)) remarks.push('invalid-utf8')
   const shape = shapeOf(type)
-  const id = textOf(hit, findMember(hit, THE_HIT, ID))
-  const source = objectOf(hit, THE_HIT, SOURCE)
-  const inSource = source === NO_MEMBER ? NO_MEMBER : objectOf(hit, source, shape.type)
+  const [idMember, hitType, sourceMember] = findMembers(hit, THE_HIT, inHit)
+  const id = textOf(hit, idMember)
+  const source = asObject(hit, sourceMember)
+  const [own, saidType] = findMembers(hit, source, shape.inSource)
+  const inSource = asObject(hit, own)
   // The oldest hits carry the type in `_type` and the saved object directly in `_source`.
-  const oldForm =
-    source !== NO_MEMBER &&
-    inSource === NO_MEMBER &&
-    isText(hit, findMember(hit, THE_HIT, HIT_TYPE), shape.type)
+  const oldForm = source !== NO_MEMBER && inSource === NO_MEMBER && isText(hit, hitType, shape.type)
   const object = oldForm ? source : inSource
   if (oldForm) remarks.push('old-form')
-  else if (saysOtherType(hit, { id, source }, shape)) remarks.push('other-type')
+  else if (saysOtherType(hit, { id, saidType, hitType }, shape)) remarks.push('other-type')
   else if (object === NO_MEMBER) remarks.push('no-source')
   if (id === undefined) remarks.push('no-id')
-  if (object !== NO_MEMBER) addDepartures(remarks, hit, object, shape)
-  return { id: fullId(id, type, oldForm), title: titleOf(hit, source, object), remarks }
-}
-
-function objectOf(hit: RawHit, parent: number, name: MemberName): number {
-  const member = findMember(hit, parent, name)
-  return isObject(hit, member) ? member : NO_MEMBER
+  const [title, ...specified] = findMembers(hit, object, shape.inObject)
+  if (object !== NO_MEMBER) addDepartures(remarks, hit, specified, shape)
+  return {
+    id: fullId(id, type, oldForm),
+    title: textOf(hit, title) ?? otherTitle(hit, source, saidType),
+    remarks,
+  }
 }
 
 function saysOtherType(
   hit: RawHit,
-  { id, source }: { id: string | undefined; source: number },
+  said: { id: string | undefined; saidType: number; hitType: number },
   { type }: Shape,
 ): boolean {
-  const said = source === NO_MEMBER ? NO_MEMBER : findMember(hit, source, TYPE)
-  if (isText(hit, said)) return !isText(hit, said, type)
+  const { id, saidType } = said
+  if (isText(hit, saidType)) return !isText(hit, saidType, type)
   if (id?.includes(':')) return !id.startsWith(`${type.text}:`)
-  const hitType = textOf(hit, findMember(hit, THE_HIT, HIT_TYPE))
+  const hitType = textOf(hit, said.hitType)
   return hitType !== undefined && !['doc', '_doc', type.text].includes(hitType)
 }
 
 function addDepartures(
   remarks: RemarkKind[],
   hit: RawHit,
-  object: number,
-  { members }: Shape,
+  specified: readonly number[],
+  { forms }: Shape,
 ): void {
   let [isMissing, isOther] = [false, false]
-  for (const { name, form } of members) {
-    const first = firstByte(hit, findMember(hit, object, name))
+  for (const [place, form] of forms.entries()) {
+    const first = firstByte(hit, specified[place] ?? NO_MEMBER)
     if (first === undefined) isMissing = true
-    else if (forms[first] !== form) isOther = true
+    else if (formOf[first] !== form) isOther = true
   }
   if (isMissing) remarks.push('missing-member')
   if (isOther) remarks.push('member-form')
 }
 
-function titleOf(hit: RawHit, source: number, object: number): string | undefined {
-  const own = object === NO_MEMBER ? undefined : textOf(hit, findMember(hit, object, TITLE))
-  if (own !== undefined || source === NO_MEMBER) return own
-  const said = textOf(hit, findMember(hit, source, TYPE))
-  const other = said === undefined ? NO_MEMBER : objectOf(hit, source, memberName(said))
-  return other === NO_MEMBER ? undefined : textOf(hit, findMember(hit, other, TITLE))
+/** The title of an object of the type that the hit says it is of. */
+function otherTitle(hit: RawHit, source: number, saidType: number): string | undefined {
+  const said = textOf(hit, saidType)
+  if (said === undefined) return undefined
+  const [member] = findMembers(hit, source, [memberName(said)] as const)
+  const [title] = findMembers(hit, asObject(hit, member), [TITLE] as const)
+  return textOf(hit, title)
 }

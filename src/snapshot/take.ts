@@ -6,7 +6,12 @@ import { version } from '../version.ts'
 import { dataFileKey, fileKey, hasManifest, manifestName, type StoredManifest } from './archive.ts'
 import { type ChangeFinder, compareWithPrevious, type TypeChanges } from './changes.ts'
 import { type Compression, dataFileName } from './compression.ts'
-import { createDataFile, type DataFile, type DataFileWriter, proveDataFile } from './data-file.ts'
+import {
+  createDataFile,
+  type DataFile,
+  type DataFileWriter,
+  proveStoredBytes,
+} from './data-file.ts'
 import type { Opener, Sealer } from './encryption.ts'
 import type { ScanLimits } from './export-scanner.ts'
 import { findSuspicions } from './guard.ts'
@@ -17,7 +22,6 @@ import {
   type ManifestExport,
   maxManifestBytes,
 } from './manifest.ts'
-import { inPieces } from './pieces.ts'
 import { findPrevious, type Previous } from './previous.ts'
 import { proveExport } from './prove-export.ts'
 import { createExportScan, type ExportContent, type ExportScan } from './scan-export.ts'
@@ -241,8 +245,9 @@ async function receiveExport(
   const writer = await createDataFile(run.store, key, options)
   try {
     await transfer(run, type, body, { scan, writer })
-    const content = scan.end()
+    // In this order, so that the room for compressing is free again when the index is sorted.
     const file = await writer.finish()
+    const content = scan.end()
     const exportedAt = (run.now?.() ?? new Date()).toISOString()
     const { kibanaVersion, objects, remarks, index } = content
     const { contentDigest } = index
@@ -268,18 +273,13 @@ async function transfer(
   { scan, writer }: { scan: ExportScan; writer: DataFileWriter },
 ): Promise<void> {
   let bytes = 0
-  let written = Promise.resolve()
-  for await (const piece of inPieces(body)) {
-    // Compression runs on another thread while the piece is scanned on this one and the next arrives.
-    await written
-    written = writer.write(piece)
-    written.catch(() => {})
-    scan.feed(piece)
-    noteSpent(piece.length)
-    bytes += piece.length
+  for await (const chunk of body) {
+    await writer.write(chunk)
+    scan.feed(chunk)
+    noteSpent(chunk.length)
+    bytes += chunk.length
     onProgress?.({ step: 'receiving', type, bytes, objects: scan.objects() })
   }
-  await written
 }
 
 /**
@@ -375,13 +375,13 @@ async function findChanges(
   return compareWithPrevious(store, previous, content.index, options)
 }
 
+/** Compares what the store returns with what it was given, which has been proven to decompress. */
 async function readBack(run: Run, entry: ManifestExport, finder?: ChangeFinder): Promise<void> {
-  const { store, signal, opener, scanLimits } = run
+  const { store, signal, opener, scanLimits: limits } = run
   const key = fileKey(run.account.accountId, run.snapshot, entry.file.name)
-  const options = { signal, opener }
   const { defect } = finder
-    ? await proveExport(store, key, entry, { ...options, limits: scanLimits, onObject: finder.see })
-    : { defect: (await proveDataFile(store, key, entry.file, options))?.detail }
+    ? await proveExport(store, key, entry, { signal, opener, limits, onObject: finder.see })
+    : { defect: (await proveStoredBytes(store, key, entry.file, { signal }))?.detail }
   if (defect !== undefined) throw notStored(key, defect)
 }
 

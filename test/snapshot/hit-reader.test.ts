@@ -119,7 +119,7 @@ describe('the members of a hit', () => {
         fc.pre(!keysOf(text).some((key) => key.includes('\\')))
         const bytes = Buffer.from(text)
         const { members } = read(text)
-        expect(rebuild(bytes, members, 1, [0, bytes.length])).toEqual(JSON.parse(text))
+        expect(rebuild(bytes, members, 1, [0, members.length])).toEqual(JSON.parse(text))
       }),
       { numRuns: 500 },
     )
@@ -130,9 +130,9 @@ describe('the members of a hit', () => {
     const { members } = read(text)
     const found: unknown[] = []
     for (let member = 0; member < members.length; member += MEMBER_SIZE) {
-      const [depth, start, key, keyEnd, value, valueEnd, end] = members.subarray(member)
+      const [next, start, key, keyEnd, value, valueEnd, end] = members.subarray(member)
       found.push([
-        depth,
+        (next as number) / MEMBER_SIZE,
         text.slice(start, end),
         text.slice(key, keyEnd),
         text.slice(value, valueEnd),
@@ -140,11 +140,11 @@ describe('the members of a hit', () => {
     }
     expect(found).toEqual([
       [1, ' "a" : 1 ', '"a"', '1'],
-      [1, '"\\u0062":{"c":[{"x":1}] }\n', '"\\u0062"', '{"c":[{"x":1}] }'],
-      [2, '"c":[{"x":1}] ', '"c"', '[{"x":1}]'],
-      [1, ' "d":{"e":{"f":{"g":2}}} ', '"d"', '{"e":{"f":{"g":2}}}'],
-      [2, '"e":{"f":{"g":2}}', '"e"', '{"f":{"g":2}}'],
-      [3, '"f":{"g":2}', '"f"', '{"g":2}'],
+      [3, '"\\u0062":{"c":[{"x":1}] }\n', '"\\u0062"', '{"c":[{"x":1}] }'],
+      [3, '"c":[{"x":1}] ', '"c"', '[{"x":1}]'],
+      [6, ' "d":{"e":{"f":{"g":2}}} ', '"d"', '{"e":{"f":{"g":2}}}'],
+      [6, '"e":{"f":{"g":2}}', '"e"', '{"f":{"g":2}}'],
+      [6, '"f":{"g":2}', '"f"', '{"g":2}'],
     ])
   })
 })
@@ -153,7 +153,7 @@ function keysOf(text: string): readonly string[] {
   return text.match(/"(?:[^"\\]|\\.)*"(?=\s*:)/g) ?? []
 }
 
-/** The object that the members at one depth within a range make up. */
+/** The object whose members stand in a range of `members`. */
 function rebuild(
   bytes: Buffer,
   members: Int32Array,
@@ -161,15 +161,14 @@ function rebuild(
   [from, to]: readonly [number, number],
 ): unknown {
   const entries: [string, unknown][] = []
-  for (let member = 0; member < members.length; member += MEMBER_SIZE) {
+  for (let member = from; member < to; member = members[member + MEMBER.next] as number) {
     const at = (which: number) => members[member + which] as number
-    if (at(MEMBER.depth) !== depth || at(MEMBER.start) < from || at(MEMBER.end) >= to) continue
     const value = [at(MEMBER.value), at(MEMBER.valueEnd)] as const
     const goesOn = depth < 3 && bytes[value[0]] === 0x7b
     entries.push([
       JSON.parse(bytes.toString('utf8', at(MEMBER.key), at(MEMBER.keyEnd))) as string,
       goesOn
-        ? rebuild(bytes, members, depth + 1, value)
+        ? rebuild(bytes, members, depth + 1, [member + MEMBER_SIZE, at(MEMBER.next)])
         : JSON.parse(bytes.toString('utf8', ...value)),
     ])
   }
