@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import pRetry, { AbortError } from 'p-retry'
 import { DashkeepError } from '../errors.ts'
@@ -92,6 +93,12 @@ export function isDoubtful({ manifest, warnings }: TakenSnapshot): boolean {
  * newest snapshot within the last hour, so that what a run refers to is there until it is done.
  */
 const maxSharingMs = 30 * 60_000
+
+/**
+ * After so many bytes others have their turn. By itself Node reads a socket 32 times over while it
+ * has data, and the threads that compress would wait for a word that long.
+ */
+const TURN_BYTES = 256 * 1024
 
 /** An export that has arrived whole and waits to be stored. */
 interface PendingExport {
@@ -273,11 +280,16 @@ async function transfer(
   { scan, writer }: { scan: ExportScan; writer: DataFileWriter },
 ): Promise<void> {
   let bytes = 0
+  let turns = 0
   for await (const chunk of body) {
     await writer.write(chunk)
     scan.feed(chunk)
     noteSpent(chunk.length)
     bytes += chunk.length
+    if (Math.floor(bytes / TURN_BYTES) > turns) {
+      turns = Math.floor(bytes / TURN_BYTES)
+      await setImmediate()
+    }
     onProgress?.({ step: 'receiving', type, bytes, objects: scan.objects() })
   }
 }
