@@ -26,4 +26,4 @@ HEALTHCHECK --interval=60s --timeout=10s --start-period=20s CMD ["node", "--eval
   fetch('http://127.0.0.1:9090/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # One process and no shell, so signals reach it. Young objects in little room: it halves the time
 # of long runs, which make many, and a third of their memory.
-ENTRYPOINT ["node", "--max-semi-space-size=2", "--max-old-space-size=128", "/app/dist/main.js"]
+ENTRYPOINT ["node", "--min-semi-space-size=2", "--max-semi-space-size=2", "--max-old-space-size=128", "/app/dist/main.js"]

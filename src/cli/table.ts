@@ -1,4 +1,4 @@
-import stringWidth from 'string-width'
+import stringWidth from 'fast-string-width'
 import type { Colors } from './terminal.ts'
 
 /** Lays out rows below a header, without borders; columns in `right` are aligned to the right. */

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
+import { withRoomFor } from '../buffers.ts'
 import { DashkeepError } from '../errors.ts'
 import { noteSpent } from './spent-buffers.ts'
 import { createTransformSink, type TransformSink } from './transform-sink.ts'
@@ -91,7 +92,7 @@ function createZstdEncoder(smallBytes: number | undefined): BlockEncoder {
   let output: Buffer = Buffer.allocUnsafeSlow(chunkSize)
   let filled = 0
   stream.on('data', (chunk: Uint8Array) => {
-    output = withRoomFor(output, filled, filled + chunk.length)
+    output = withRoomFor(output, { filled, needed: filled + chunk.length })
     output.set(chunk, filled)
     filled += chunk.length
   })
@@ -134,14 +135,6 @@ async function proveBlock(
   throw new DashkeepError(`Cannot trust the compression of ${block.length} bytes: ${found}`, {
     hint: "the machine's memory or processor may be failing: try another one",
   })
-}
-
-/** The same buffer, or a larger one with the same content. */
-function withRoomFor(buffer: Buffer, filled: number, needed: number): Buffer {
-  if (needed <= buffer.length) return buffer
-  const larger = Buffer.allocUnsafeSlow(Math.max(2 * buffer.length, needed))
-  larger.set(buffer.subarray(0, filled))
-  return larger
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { withRoomFor } from '../buffers.ts'
 import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
 import {
   BLOCK_BYTES,
@@ -62,16 +63,17 @@ export async function createDataFile(
   })
   let compressor: BlockCompressor | undefined
   /** Two blocks take turns: one is filled while the other is on its way to the store. */
-  let filling: Buffer | undefined
-  let other: Buffer | undefined
+  let filling: Buffer = Buffer.alloc(0)
+  let other: Buffer = Buffer.alloc(0)
   let filled = 0
   let onItsWay = Promise.resolve()
 
   async function write(chunk: Uint8Array): Promise<void> {
     for (let taken = 0; taken < chunk.length; ) {
       if (filled === BLOCK_BYTES) await send({ last: false })
-      filling ??= Buffer.allocUnsafeSlow(BLOCK_BYTES)
       const piece = chunk.subarray(taken, taken + BLOCK_BYTES - filled)
+      const needed = filled + piece.length
+      filling = withRoomFor(filling, { filled, needed, maxBytes: BLOCK_BYTES })
       filling.set(piece, filled)
       filled += piece.length
       taken += piece.length
@@ -80,8 +82,7 @@ export async function createDataFile(
 
   async function send({ last }: { last: boolean }): Promise<void> {
     await onItsWay
-    const block = filling?.subarray(0, filled) ?? Buffer.alloc(0)
-    onItsWay = storeBlock(block, last)
+    onItsWay = storeBlock(filling.subarray(0, filled), last)
     onItsWay.catch(() => {}) // seen by whoever awaits it next
     const free = other
     other = filling
@@ -100,7 +101,8 @@ export async function createDataFile(
     await send({ last: true })
     await onItsWay
     compressor?.destroy()
-    compressor = filling = other = undefined
+    compressor = undefined
+    filling = other = Buffer.alloc(0)
     await sealing.end()
     const name = key.slice(key.lastIndexOf('/') + 1)
     const encryption = sealer && { encryption: sealer.encryption }

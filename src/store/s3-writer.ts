@@ -1,3 +1,4 @@
+import { withRoomFor } from '../buffers.ts'
 import { guardWriter, type WriterSteps } from './guarded-writer.ts'
 import type { ObjectMetadata, ObjectWriter } from './object-store.ts'
 import type { S3Connection } from './s3-connection.ts'
@@ -57,7 +58,8 @@ export function createS3Writer(
           swapBuffers()
         }
         const piece = chunk.subarray(taken, taken + partBytes - filled)
-        filling = withRoomFor(filling, filled, filled + piece.length)
+        const needed = filled + piece.length
+        filling = withRoomFor(filling, { filled, needed, maxBytes: partBytes })
         filling.set(piece, filled)
         filled += piece.length
         taken += piece.length
@@ -79,12 +81,4 @@ export function createS3Writer(
     },
   }
   return guardWriter(steps, signal)
-}
-
-/** The same buffer, or a larger one with the same content; never larger than a part. */
-function withRoomFor(buffer: Buffer, filled: number, needed: number): Buffer {
-  if (needed <= buffer.length) return buffer
-  const larger = Buffer.allocUnsafeSlow(Math.min(partBytes, Math.max(2 * buffer.length, needed)))
-  larger.set(buffer.subarray(0, filled))
-  return larger
 }
