@@ -81,8 +81,7 @@ function sortRecords(blocks: readonly Buffer[], count: number, touches: boolean)
     return blockOf(a).compare(blockOf(b), startB, startB + bytes, startA, startA + bytes)
   }
   const head = (number: number) => blockOf(number).readUInt32BE(startOf(number))
-  const order = sortByHead(count, head, compare)
-  const numberAt = (place: number) => order[place] as number
+  const numberAt = sortByHead(count, head, compare)
   const text = (place: number, from: number, to: number) => {
     const start = startOf(numberAt(place))
     return blockOf(numberAt(place)).toString('latin1', start + from, start + to)
@@ -121,15 +120,16 @@ function sortRecords(blocks: readonly Buffer[], count: number, touches: boolean)
 }
 
 /**
- * The numbers below `count`, sorted. Numbers sort many times faster than what needs a comparison: so
- * they are sorted as 53 bits, of which their own take as many as they need and the `head` of what
- * they stand for (32 bits) the rest; `compare` decides where heads are the same.
+ * The numbers below `count`, sorted: says which comes at each place. Numbers sort many times faster
+ * than what needs a comparison: so they are sorted as 53 bits, of which their own take as many as
+ * they need and the `head` of what they stand for (32 bits) the rest; `compare` decides where heads
+ * are the same.
  */
 function sortByHead(
   count: number,
   head: (number: number) => number,
   compare: (a: number, b: number) => number,
-): Uint32Array {
+): (place: number) => number {
   const size = 2 ** Math.max(Math.ceil(Math.log2(count)), 53 - 32)
   const unit = 2 ** 53 / size / 2 ** 32
   const keys = new Float64Array(count)
@@ -137,16 +137,17 @@ function sortByHead(
     keys[number] = Math.floor(head(number) * unit) * size + number
   }
   keys.sort()
-  const order = new Uint32Array(count)
-  for (let place = 0; place < count; place += 1) order[place] = (keys[place] as number) % size
   const headAt = (place: number) => Math.floor((keys[place] as number) / size)
+  const numberOf = (key: number) => key - Math.floor(key / size) * size
   for (let from = 0; from < count; ) {
     let to = from + 1
     while (to < count && headAt(to) === headAt(from)) to += 1
-    if (to - from > 1) order.subarray(from, to).sort((a, b) => compare(a, b))
+    if (to - from > 1) {
+      keys.subarray(from, to).sort((a, b) => compare(numberOf(a), numberOf(b)))
+    }
     from = to
   }
-  return order
+  return (place) => numberOf(keys[place] as number)
 }
 
 /** Binary search; characters stand for bytes, so that texts sort as the records do. */
