@@ -14,7 +14,7 @@ const extensions: Record<Compression, string> = { zstd: '.zst', gzip: '.gz', non
 export const BLOCK_BYTES = 2 * 1024 * 1024
 
 /** Most bytes a stream hands on at once: each time costs a turn of the event loop. */
-const MAX_CHUNK_BYTES = 512 * 1024
+const MAX_CHUNK_BYTES = 128 * 1024
 /** A stream takes this much room even for an empty file. */
 const MIN_CHUNK_BYTES = 4 * 1024
 

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import pRetry, { AbortError } from 'p-retry'
@@ -96,9 +97,10 @@ const maxSharingMs = 30 * 60_000
 
 /**
  * After so many bytes others have their turn. By itself Node reads a socket 32 times over while it
- * has data, and the threads that compress would wait for a word that long.
+ * has data, and the threads that compress would wait for a word that long; on one processor they
+ * have nothing to wait for.
  */
-const TURN_BYTES = 256 * 1024
+const TURN_BYTES = availableParallelism() > 1 ? 256 * 1024 : Number.POSITIVE_INFINITY
 
 /** An export that has arrived whole and waits to be stored. */
 interface PendingExport {
