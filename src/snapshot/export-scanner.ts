@@ -152,7 +152,7 @@ export function createExportScanner(
   function tooLarge(): DashkeepError {
     return new DashkeepError(
       `Cannot read the export: hit ${count} is larger than ${limits.maxHitBytes} bytes`,
-      { hint: 'raise limits.maxHitBytes; a hit is held in memory about ten times over' },
+      { hint: 'raise limits.maxHitBytes; a hit is held in memory about four times over' },
     )
   }
 
