@@ -342,6 +342,18 @@ describe.each(compressions)('a data file (%s)', (compression) => {
   })
 })
 
+describe('a data file of an older snapshot', () => {
+  it('is one frame however large it is, and read as before', async () => {
+    const store = createMemoryStore()
+    const content = sample(5 * mebibyte)
+    const file = await storeFile(store, 'zstd', content)
+    const older = zlib.zstdCompressSync(content)
+    store.objects.set(keyFor('zstd'), older)
+    const described = { ...file, stored: fingerprint(older) }
+    expect(await proveDataFile(store, keyFor('zstd'), described)).toBeUndefined()
+  })
+})
+
 describe('a compressor that does not give back what it was given', () => {
   /** Has the compressors take the wrong bytes for the block of that number, from 0. */
   function falsifyBlock(wrong: number): void {
