@@ -1,3 +1,67 @@
+/** Gathers bytes into blocks of one size, the last being what remains. */
+export interface BlockWriter {
+  /** Copies the bytes, and waits while both buffers are taken. Throws what sending has thrown. */
+  write(chunk: Uint8Array): Promise<void>
+  /** Sends what remains, be it nothing, as the last block; returns once every block has gone. */
+  end(): Promise<void>
+  /** Returns when nothing is on its way any more, sent or failed. */
+  settle(): Promise<void>
+}
+
+/**
+ * Two buffers take turns: one is filled while the other is on its way, so that never more than two
+ * blocks are held. `send` is called for one block after the other and may look at it until its
+ * promise is settled.
+ */
+export function createBlockWriter(
+  blockBytes: number,
+  send: (block: Buffer, options: { last: boolean }) => Promise<void>,
+): BlockWriter {
+  let filling: Buffer = Buffer.alloc(0)
+  let filled = 0
+  let other: Buffer | undefined
+  let onItsWay = Promise.resolve()
+
+  async function sendFilled(last: boolean): Promise<void> {
+    await onItsWay
+    onItsWay = send(filling.subarray(0, filled), { last })
+    onItsWay.catch(() => {}) // seen by whoever awaits it next
+  }
+
+  function swapBuffers(): void {
+    const free = other ?? Buffer.allocUnsafeSlow(blockBytes)
+    other = filling
+    filling = free
+    filled = 0
+  }
+
+  return {
+    async write(chunk) {
+      for (let taken = 0; taken < chunk.length; ) {
+        if (filled === blockBytes) {
+          await sendFilled(false)
+          swapBuffers()
+        }
+        const piece = chunk.subarray(taken, taken + blockBytes - filled)
+        const needed = filled + piece.length
+        filling = withRoomFor(filling, { filled, needed, maxBytes: blockBytes })
+        filling.set(piece, filled)
+        filled += piece.length
+        taken += piece.length
+      }
+    },
+    async end() {
+      await sendFilled(true)
+      await onItsWay
+      filling = Buffer.alloc(0)
+      other = undefined
+    },
+    async settle() {
+      await onItsWay.catch(() => {})
+    },
+  }
+}
+
 /**
  * A buffer with room for so many bytes: the one given, or one at least twice as large with the same
  * content. Never larger than `maxBytes`, which the caller does not exceed.

@@ -53,18 +53,18 @@ export function createBlockCompressor(
   smallBytes: number | undefined,
 ): BlockCompressor {
   if (compression === 'none') return { compress: async (block) => block, destroy: () => {} }
-  const format = compression
-  const encoder = format === 'zstd' ? createZstdEncoder(smallBytes) : createGzipEncoder(smallBytes)
+  const encoder =
+    compression === 'zstd' ? createZstdEncoder(smallBytes) : createGzipEncoder(smallBytes)
   let blocks = 0
-
-  async function compress(block: Uint8Array, { last }: { last: boolean }): Promise<Uint8Array> {
-    const compressed = await encoder.encode(block)
-    if (blocks < PROVEN_BLOCKS || last) await proveBlock(format, block, compressed)
-    blocks += 1
-    return compressed
+  return {
+    async compress(block, { last }) {
+      const compressed = await encoder.encode(block)
+      if (blocks < PROVEN_BLOCKS || last) await proveBlock(compression, block, compressed)
+      blocks += 1
+      return compressed
+    },
+    destroy: () => encoder.destroy(),
   }
-
-  return { compress, destroy: () => encoder.destroy() }
 }
 
 interface BlockEncoder {
@@ -125,13 +125,10 @@ async function proveBlock(
   const decompress = promisify<Uint8Array, Buffer>(
     compression === 'zstd' ? zlib.zstdDecompress : zlib.gunzip,
   )
-  let found = 'it does not decompress'
-  try {
-    const decompressed = await decompress(compressed)
-    noteSpent(2 * decompressed.length)
-    if (decompressed.equals(block)) return
-    found = 'other bytes come back'
-  } catch {}
+  const decompressed = await decompress(compressed).catch(() => undefined)
+  noteSpent(2 * block.length)
+  if (decompressed?.equals(block)) return
+  const found = decompressed ? 'other bytes come back' : 'it does not decompress'
   throw new DashkeepError(`Cannot trust the compression of ${block.length} bytes: ${found}`, {
     hint: "the machine's memory or processor may be failing: try another one",
   })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { withRoomFor } from '../buffers.ts'
+import { createBlockWriter } from '../buffers.ts'
 import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
 import {
   BLOCK_BYTES,
@@ -62,47 +62,18 @@ export async function createDataFile(
     await writer.write(chunk)
   })
   let compressor: BlockCompressor | undefined
-  /** Two blocks take turns: one is filled while the other is on its way to the store. */
-  let filling: Buffer = Buffer.alloc(0)
-  let other: Buffer = Buffer.alloc(0)
-  let filled = 0
-  let onItsWay = Promise.resolve()
-
-  async function write(chunk: Uint8Array): Promise<void> {
-    for (let taken = 0; taken < chunk.length; ) {
-      if (filled === BLOCK_BYTES) await send({ last: false })
-      const piece = chunk.subarray(taken, taken + BLOCK_BYTES - filled)
-      const needed = filled + piece.length
-      filling = withRoomFor(filling, { filled, needed, maxBytes: BLOCK_BYTES })
-      filling.set(piece, filled)
-      filled += piece.length
-      taken += piece.length
-    }
-  }
-
-  async function send({ last }: { last: boolean }): Promise<void> {
-    await onItsWay
-    onItsWay = storeBlock(filling.subarray(0, filled), last)
-    onItsWay.catch(() => {}) // seen by whoever awaits it next
-    const free = other
-    other = filling
-    filling = free
-    filled = 0
-  }
-
-  async function storeBlock(block: Uint8Array, last: boolean): Promise<void> {
+  const blocks = createBlockWriter(BLOCK_BYTES, async (block, { last }) => {
     content.update(block)
     compressor ??= createBlockCompressor(compression, last ? block.length : undefined)
     const compressed = await compressor.compress(block, { last })
-    await sealing.write(sealer ? Uint8Array.from(compressed) : compressed)
-  }
+    // Encryption may look at its input after it has taken it.
+    await sealing.write(sealer ? new Uint8Array(compressed) : compressed)
+  })
 
   async function finish(): Promise<DataFile> {
-    await send({ last: true })
-    await onItsWay
+    await blocks.end()
     compressor?.destroy()
     compressor = undefined
-    filling = other = Buffer.alloc(0)
     await sealing.end()
     const name = key.slice(key.lastIndexOf('/') + 1)
     const encryption = sealer && { encryption: sealer.encryption }
@@ -115,7 +86,12 @@ export async function createDataFile(
     await writer[Symbol.asyncDispose]()
   }
 
-  return { write, finish, commit: () => writer.commit(), [Symbol.asyncDispose]: dispose }
+  return {
+    write: (chunk) => blocks.write(chunk),
+    finish,
+    commit: () => writer.commit(),
+    [Symbol.asyncDispose]: dispose,
+  }
 }
 
 function seal(

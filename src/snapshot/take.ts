@@ -282,14 +282,15 @@ async function transfer(
   { scan, writer }: { scan: ExportScan; writer: DataFileWriter },
 ): Promise<void> {
   let bytes = 0
-  let turns = 0
+  let sinceTurn = 0
   for await (const chunk of body) {
     await writer.write(chunk)
     scan.feed(chunk)
     noteSpent(chunk.length)
     bytes += chunk.length
-    if (Math.floor(bytes / TURN_BYTES) > turns) {
-      turns = Math.floor(bytes / TURN_BYTES)
+    sinceTurn += chunk.length
+    if (sinceTurn >= TURN_BYTES) {
+      sinceTurn = 0
       await setImmediate()
     }
     onProgress?.({ step: 'receiving', type, bytes, objects: scan.objects() })
