@@ -26,8 +26,8 @@ export function createTransformSink(
 
   async function write(chunk: Uint8Array): Promise<void> {
     if (transform?.destroyed) return output
-    // Waits for the chunk itself and not for `drain`: what is still queued when a zstd stream is
-    // ended makes Node append an empty frame.
+    // Waits for the chunk itself and not for `drain`: nothing may be queued when a zstd stream ends,
+    // which would make Node append a frame, or drop what follows the first one.
     const taken = new Promise<void>((resolve) => {
       transform?.write(chunk, (error) => {
         if (!error) resolve()
