@@ -1,21 +1,15 @@
-import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'rolldown'
 import { leaveOut } from './build/leave-out.ts'
 import { collectLicenses } from './build/licenses.ts'
 
-const resolve = {
-  // By default the AWS SDK comes as CommonJS, whole.
-  mainFields: ['module', 'main'],
-  alias: { undici$: fileURLToPath(new URL('build/undici.js', import.meta.url)) },
-}
+// By default the AWS SDK comes as CommonJS, whole.
+const resolve = { mainFields: ['module', 'main'] }
 
 const unused = leaveOut([
   // No verb is a program of its own.
   { from: /\/commander\//, what: /^node:child_process$/ },
   // Logs go to a stream of ours, neither to a worker nor to a file.
   { from: /\/pino\//, what: /\/transport$|^sonic-boom$|^worker_threads$/ },
-  // The client's pool speaks HTTP/1.1 only.
-  { from: /\/undici\//, what: /\/client-h2(\.js)?$/ },
 ])
 
 export default defineConfig([

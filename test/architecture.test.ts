@@ -165,7 +165,6 @@ describe('the architecture', () => {
       ...new Set(imports.filter(({ to }) => to.startsWith(name)).map(({ from }) => partOf(from))),
     ]
     expect(users('@aws-sdk/')).toEqual(['store'])
-    expect(users('undici')).toEqual(['service'])
     expect(users('hono')).toEqual(['sandbox'])
     expect(users('age-encryption')).toEqual(['snapshot'])
     expect(users('commander')).toEqual(['cli'])
@@ -193,7 +192,7 @@ describe('the architecture', () => {
       ...loadedWith(imports, file),
     ])
     const needless = ['yaml', 'node-cron', 'pino-pretty', 'age-encryption', 'prom-client']
-    for (const heavy of ['@aws-sdk/client-s3', 'undici', 'hono', ...needless]) {
+    for (const heavy of ['@aws-sdk/client-s3', 'hono', ...needless]) {
       expect(loaded).not.toContain(heavy)
     }
   })

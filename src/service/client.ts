@@ -1,5 +1,6 @@
 import { DashkeepError } from '../errors.ts'
 import { readAcknowledgement, readAs, readExport } from './answer.ts'
+import type { ConnectionLimits } from './connections.ts'
 import { type ImportAnswer, importPath, type ObjectImport } from './import.ts'
 import {
   createOperation,
@@ -25,7 +26,7 @@ import type {
   SubAccount,
   SubAccountSettings,
 } from './sub-account.ts'
-import { type Answer, createTransport, type TransportLimits } from './transport.ts'
+import { type Answer, createTransport } from './transport.ts'
 
 export { DashkeepError } from '../errors.ts'
 export { ServiceError, type ServiceErrorCode } from './errors.ts'
@@ -42,7 +43,7 @@ export type {
 } from './sub-account.ts'
 
 /** Limits of one client; {@link defaultServiceLimits} are what is not given. */
-export interface ServiceLimits extends TransportLimits, RetryLimits {
+export interface ServiceLimits extends ConnectionLimits, RetryLimits {
   /** The most that one export may hold after decoding; a compressed bomb ends there. */
   readonly maxExportBytes: number
 }
@@ -172,8 +173,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       call(createOperation(prefix, account), readAs(createdSubAccountSchema), how),
     replaceSubAccount: async (accountId, settings, how) =>
       call(replaceOperation(prefix, accountId, settings), readAcknowledgement, how),
-    close: transport.close,
-    [Symbol.asyncDispose]: transport.close,
+    close: async () => transport.close(),
+    [Symbol.asyncDispose]: async () => transport.close(),
   }
 }
 

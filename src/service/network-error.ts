@@ -97,18 +97,16 @@ const failures: ReadonlyMap<string, Failure> = new Map([
   ['ENETDOWN', unreachable],
   ['ENOTFOUND', unresolved],
   ['EAI_AGAIN', unresolved],
-  ['UND_ERR_CONNECT_TIMEOUT', { ...silent, unsent: true }],
+  ['CONNECT_TIMEOUT', { ...silent, unsent: true }],
   ['ETIMEDOUT', silent],
-  ['UND_ERR_HEADERS_TIMEOUT', silent],
+  ['HEADERS_TIMEOUT', silent],
   [
-    'UND_ERR_BODY_TIMEOUT',
+    'BODY_TIMEOUT',
     { ...silent, state: (address: string) => `${address} stopped sending its answer` },
   ],
   ['ECONNRESET', brokenOff],
   ['ECONNABORTED', brokenOff],
   ['EPIPE', brokenOff],
-  ['UND_ERR_SOCKET', brokenOff],
-  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', brokenOff],
   ['Z_BUF_ERROR', damaged],
   ['Z_DATA_ERROR', damaged],
 ])
@@ -119,7 +117,7 @@ function failureOf(name: string, { begun }: { begun: boolean }): Failure {
   if (/CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|^ERR_(TLS|SSL)|^EPROTO$/.test(name))
     return tlsFailure
   // An answer that began as HTTP has been damaged on its way.
-  if (/^HPE_|^HTTPParserError$/.test(name)) return begun ? brokenOff : notHttp
+  if (/^HPE_/.test(name)) return begun ? brokenOff : notHttp
   return unknownFailure
 }
 

@@ -1,21 +1,10 @@
-import { type Dispatcher, Pool } from 'undici'
+import type { IncomingMessage } from 'node:http'
+import { type ConnectionLimits, createConnections } from './connections.ts'
 import { acceptedEncodings, decodedBody } from './decode.ts'
 import { ServiceError } from './errors.ts'
 import { networkError } from './network-error.ts'
 import { type Operation, uncertainCreateHint } from './operation.ts'
 import type { Sanitize } from './sanitize.ts'
-
-/** How long a request may take, and how many may be under way. */
-export interface TransportLimits {
-  /** Until the connection stands, TLS included. */
-  readonly connectTimeoutMs: number
-  /** From the request to the last of the answer's headers. */
-  readonly headersTimeoutMs: number
-  /** Between two pieces of the answer's body. */
-  readonly bodyTimeoutMs: number
-  /** Requests at once, exports being read included. */
-  readonly concurrency: number
-}
 
 /** An answer whose headers have arrived. */
 export interface Answer {
@@ -38,16 +27,16 @@ export interface Transport {
     options: { maxBytes: number; signal: AbortSignal | undefined },
   ): Promise<Answer>
   /** Ends every connection at once. */
-  close(): Promise<void>
+  close(): void
 }
 
 /** Opens connections to the service, at most `limits.concurrency`, when they are needed. */
 export function createTransport(
   baseUrl: URL,
-  options: { token: string; address: string; limits: TransportLimits; sanitize: Sanitize },
+  options: { token: string; address: string; limits: ConnectionLimits; sanitize: Sanitize },
 ): Transport {
   const { token, address, limits, sanitize } = options
-  const pool = createPool(baseUrl, limits)
+  const connections = createConnections(baseUrl.origin, limits)
   const basePath = baseUrl.pathname.replace(/\/+$/, '')
   let clockSkewMs: number | undefined
   return {
@@ -56,14 +45,13 @@ export function createTransport(
     },
     async send(operation, { maxBytes, signal }) {
       try {
-        const request = pool.request({
+        const request = {
           method: operation.method,
           path: basePath + operation.path,
           headers: headersWith(token),
           body: encodeBody(operation.body),
-          signal: signal ?? null,
-        })
-        const response = await endedBy(signal, request)
+        }
+        const response = await connections.send(request, signal)
         const answer = answerFrom(response, { operation, maxBytes, signal, address, sanitize })
         clockSkewMs = skewOf(answer, Date.now()) ?? clockSkewMs
         return answer
@@ -72,24 +60,12 @@ export function createTransport(
         throw networkError(operation, error, { address, sanitize })
       }
     },
-    close: () => pool.destroy(),
+    close: connections.close,
   }
 }
 
-/** HTTP/1.1 only: over HTTP/2 one connection would carry any number of requests at once. */
-function createPool(baseUrl: URL, limits: TransportLimits): Pool {
-  return new Pool(baseUrl.origin, {
-    connections: limits.concurrency,
-    pipelining: 1,
-    allowH2: false,
-    connect: { timeout: limits.connectTimeoutMs },
-    headersTimeout: limits.headersTimeoutMs,
-    bodyTimeout: limits.bodyTimeoutMs,
-  })
-}
-
-function encodeBody(body: unknown): string | Uint8Array | null {
-  if (body === undefined) return null
+function encodeBody(body: unknown): string | Uint8Array | undefined {
+  if (body === undefined) return undefined
   return body instanceof Uint8Array ? body : JSON.stringify(body)
 }
 
@@ -103,19 +79,6 @@ function headersWith(token: string): Record<string, string> {
   }
 }
 
-/** The pool looks at a signal only once it has a connection; this ends the wait for one, too. */
-async function endedBy<T>(signal: AbortSignal | undefined, request: Promise<T>): Promise<T> {
-  if (signal === undefined) return request
-  const aborted = Promise.withResolvers<never>()
-  const onAbort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([request, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
-}
-
 interface Reading {
   readonly operation: Operation
   readonly maxBytes: number
@@ -124,19 +87,15 @@ interface Reading {
   readonly sanitize: Sanitize
 }
 
-function answerFrom(response: Dispatcher.ResponseData, reading: Reading): Answer {
-  const header = (name: string) => {
-    const value = response.headers[name]
-    return Array.isArray(value) ? value[0] : value
-  }
-  // Without a listener, a connection lost while nobody reads would end the process.
-  response.body.on('error', () => {})
-  return { status: response.statusCode, header, body: receive(response, header, reading) }
+function answerFrom(response: IncomingMessage, reading: Reading): Answer {
+  const status = response.statusCode ?? 0
+  const header = (name: string) => response.headersDistinct[name]?.[0]
+  return { status, header, body: receive(response, { status, header }, reading) }
 }
 
 async function* receive(
-  { statusCode, body }: Dispatcher.ResponseData,
-  header: Answer['header'],
+  body: IncomingMessage,
+  { status, header }: Pick<Answer, 'status' | 'header'>,
   { operation, maxBytes, signal, address, sanitize }: Reading,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoding = (header('content-encoding') ?? '').trim().toLowerCase()
@@ -144,7 +103,7 @@ async function* receive(
   if (decoded === undefined) {
     body.destroy()
     // A refusal is told by its status alone.
-    if (statusCode >= 300) return
+    if (status >= 300) return
     throw unknownEncoding(operation, sanitize(encoding, 40))
   }
   let receivedBytes = 0

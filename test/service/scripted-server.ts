@@ -8,6 +8,8 @@ export interface ReceivedRequest {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
+  /** The port at the other end: the same for what comes over one connection. */
+  readonly clientPort: number | undefined
 }
 
 /** Answers one request, in whatever broken way a test needs. */
@@ -28,9 +30,10 @@ export async function startScriptedServer(
 ): Promise<ScriptedServer> {
   const requests: ReceivedRequest[] = []
   const server = createServer(async (incoming, response) => {
-    const { method = '', url: path = '', headers } = incoming
+    const { method = '', url: path = '', headers, socket } = incoming
     const chunks = await incoming.toArray()
-    const request = { method, path, headers, body: Buffer.concat(chunks).toString() }
+    const clientPort = socket.remotePort
+    const request = { method, path, headers, body: Buffer.concat(chunks).toString(), clientPort }
     const scene = scenes[Math.min(requests.length, scenes.length - 1)]
     requests.push(request)
     scene?.(response, request)
