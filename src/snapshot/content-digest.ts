@@ -3,15 +3,13 @@ import { touchMembers, unstableHitMembers } from '../objects/unstable-members.ts
 import type { RawHit } from './export-scanner.ts'
 import { endOf, firstOf, hasKey, isObject, memberName, offset, THE_HIT } from './hit-members.ts'
 import { MEMBER } from './hit-reader.ts'
+import { createRecords, RECORD_BYTES, type Records } from './records.ts'
 
-/** Bytes of each half of a record: the first half of SHA-256, 128 bits. */
-const HALF_BYTES = 16
-/** Bytes of one record: what stands for the object's id, and for its stable members. */
-const RECORD_BYTES = 2 * HALF_BYTES
-/** Records lie in blocks, so that growing copies nothing. */
-const BLOCK_RECORDS = 512
-/** So many records are hashed at once. */
-const BATCH_RECORDS = 256
+/**
+ * Bytes of each half of a record, the first half of SHA-256: the one stands for the object's id, the
+ * other for its stable members.
+ */
+const HALF_BYTES = RECORD_BYTES / 2
 
 /**
  * Which objects an export holds and in which state, 32 bytes an object, whatever their size.
@@ -44,110 +42,55 @@ export interface SortedIndex {
  * differ when an object was touched but not altered count too.
  */
 export function createObjectIndex({ touches = false } = {}): ObjectIndex {
-  const blocks: Buffer[] = []
-  let count = 0
-
-  function add(id: string, hit: RawHit): void {
-    const place = count % BLOCK_RECORDS
-    if (place === 0) blocks.push(Buffer.allocUnsafeSlow(BLOCK_RECORDS * RECORD_BYTES))
-    const block = blocks.at(-1) as Buffer
-    block.write(objectKey(id), place * RECORD_BYTES, 'latin1')
-    block.write(objectState(hit, touches), place * RECORD_BYTES + HALF_BYTES, 'latin1')
-    count += 1
+  const records = createRecords()
+  return {
+    add: (id, hit) => records.add(objectKey(id), objectState(hit, touches)),
+    finish() {
+      records.sort()
+      return indexOf(records, touches)
+    },
   }
-
-  return { add, finish: () => sortRecords(blocks, count, touches) }
 }
 
 /**
  * Stands for an object's id: SHA-256 of the id written as a JSON string, which is well formed for
- * every id, so that ids that differ only in a lone surrogate do not meet. A character a byte,
- * since a small buffer for each of a million digests would cost far more memory than the digests.
+ * every id, so that ids that differ only in a lone surrogate do not meet.
  */
 function objectKey(id: string): string {
   return hash('sha256', JSON.stringify(id), 'binary').slice(0, HALF_BYTES)
 }
 
-/** Stands for an object's state: SHA-256 of its stable bytes, a character a byte. */
+/** Stands for an object's state: SHA-256 of its stable bytes. */
 function objectState(hit: RawHit, touches: boolean): string {
   return hash('sha256', stableBytes(hit, { touches }), 'binary').slice(0, HALF_BYTES)
 }
 
-function sortRecords(blocks: readonly Buffer[], count: number, touches: boolean): SortedIndex {
-  const blockOf = (number: number) => blocks[Math.floor(number / BLOCK_RECORDS)] as Buffer
-  const startOf = (number: number) => (number % BLOCK_RECORDS) * RECORD_BYTES
-  const compare = (a: number, b: number, bytes = RECORD_BYTES) => {
-    const [startA, startB] = [startOf(a), startOf(b)]
-    return blockOf(a).compare(blockOf(b), startB, startB + bytes, startA, startA + bytes)
-  }
-  const head = (number: number) => blockOf(number).readUInt32BE(startOf(number))
-  const numberAt = sortByHead(count, head, compare)
-  const text = (place: number, from: number, to: number) => {
-    const start = startOf(numberAt(place))
-    return blockOf(numberAt(place)).toString('latin1', start + from, start + to)
-  }
-  const isDuplicate = (place: number) =>
-    place > 0 && compare(numberAt(place - 1), numberAt(place), HALF_BYTES) === 0
+/** Makes an index of sorted records. */
+function indexOf(records: Records, touches: boolean): SortedIndex {
+  const { count } = records
+  const keyAt = (place: number) => records.text(place, 0, HALF_BYTES)
+  const stateAt = (place: number) => records.text(place, HALF_BYTES, RECORD_BYTES)
+  const isDuplicate = (place: number) => place > 0 && keyAt(place - 1) === keyAt(place)
 
   const digest = createHash('sha256')
-  const batch = Buffer.alloc(Math.min(BATCH_RECORDS, count) * RECORD_BYTES)
-  let batched = 0
+  for (const piece of records.pieces()) digest.update(piece)
   let duplicates = 0
-  for (let place = 0; place < count; place += 1) {
-    if (isDuplicate(place)) duplicates += 1
-    const start = startOf(numberAt(place))
-    blockOf(numberAt(place)).copy(batch, batched, start, start + RECORD_BYTES)
-    batched += RECORD_BYTES
-    if (batched < batch.length && place < count - 1) continue
-    digest.update(batch.subarray(0, batched))
-    batched = 0
-  }
+  for (let place = 0; place < count; place += 1) if (isDuplicate(place)) duplicates += 1
   return {
     count,
     duplicates,
     contentDigest: digest.digest('hex'),
-    find: (id) => findKey((place) => text(place, 0, HALF_BYTES), count, objectKey(id)),
+    find: (id) => findKey(keyAt, count, objectKey(id)),
     matches(place, hit) {
       const state = objectState(hit, touches)
-      const key = text(place, 0, HALF_BYTES)
-      for (let at = place; at < count && text(at, 0, HALF_BYTES) === key; at += 1) {
-        if (text(at, HALF_BYTES, RECORD_BYTES) === state) return true
+      const key = keyAt(place)
+      for (let at = place; at < count && keyAt(at) === key; at += 1) {
+        if (stateAt(at) === state) return true
       }
       return false
     },
     isDuplicate,
   }
-}
-
-/**
- * The numbers below `count`, sorted: says which comes at each place. Numbers sort many times faster
- * than what needs a comparison: so they are sorted as 53 bits, of which their own take as many as
- * they need and the `head` of what they stand for (32 bits) the rest; `compare` decides where heads
- * are the same.
- */
-function sortByHead(
-  count: number,
-  head: (number: number) => number,
-  compare: (a: number, b: number) => number,
-): (place: number) => number {
-  const size = 2 ** Math.max(Math.ceil(Math.log2(count)), 53 - 32)
-  const unit = 2 ** 53 / size / 2 ** 32
-  const keys = new Float64Array(count)
-  for (let number = 0; number < count; number += 1) {
-    keys[number] = Math.floor(head(number) * unit) * size + number
-  }
-  keys.sort()
-  const headAt = (place: number) => Math.floor((keys[place] as number) / size)
-  const numberOf = (key: number) => key - Math.floor(key / size) * size
-  for (let from = 0; from < count; ) {
-    let to = from + 1
-    while (to < count && headAt(to) === headAt(from)) to += 1
-    if (to - from > 1) {
-      keys.subarray(from, to).sort((a, b) => compare(numberOf(a), numberOf(b)))
-    }
-    from = to
-  }
-  return (place) => numberOf(keys[place] as number)
 }
 
 /** Binary search; characters stand for bytes, so that texts sort as the records do. */
