@@ -65,7 +65,9 @@ const plain = new Uint8Array(256).fill(1, 0x20)
 plain[QUOTE] = 0
 plain[BACKSLASH] = 0
 
-const literals = ['true', 'false', 'null'].map((text) => Buffer.from(text))
+/** By their first byte. */
+const literals: (Uint8Array | undefined)[] = []
+for (const text of ['true', 'false', 'null']) literals[text.charCodeAt(0)] = Buffer.from(text)
 
 function tableOf(characters: string): Uint8Array {
   const table = new Uint8Array(256)
@@ -229,7 +231,7 @@ function skipScalar(text: Text, at: number): number {
   const first = bytes[at] as number
   if (first === QUOTE) return skipString(text, at + 1)
   if (first === MINUS || digit[first] === 1) return skipNumber(bytes, at)
-  const literal = literals.find((bytes) => bytes[0] === first)
+  const literal = literals[first]
   if (literal === undefined) return ~at
   for (let place = 1; place < literal.length; place += 1) {
     if (bytes[at + place] !== literal[place]) return ~(at + place)

@@ -97,8 +97,8 @@ interface Shape {
   readonly type: MemberName
   /** The saved object's own member and `type`, which may lie beside each other in `_source`. */
   readonly inSource: readonly [MemberName, MemberName]
-  /** `title`, and behind it what the specification names. */
-  readonly inObject: readonly [MemberName, ...MemberName[]]
+  /** What the specification names, and behind it `title`. */
+  readonly inObject: readonly MemberName[]
   /** The forms of what the specification names, in the same order. */
   readonly forms: readonly JsonForm[]
 }
@@ -121,7 +121,7 @@ function shapeOf(type: string): Shape {
   const shape: Shape = {
     type: own,
     inSource: [own, TYPE],
-    inObject: [TITLE, ...Object.keys(specified).map(memberName)],
+    inObject: [...Object.keys(specified).map(memberName), TITLE],
     forms: Object.values(specified),
   }
   shapes.set(type, shape)
@@ -145,8 +145,9 @@ export function readSavedObject(hit: RawHit, type: string): SavedObject {
   else if (saysOtherType(hit, { id, saidType, hitType }, shape)) remarks.push('other-type')
   else if (object === NO_MEMBER) remarks.push('no-source')
   if (id === undefined) remarks.push('no-id')
-  const [title, ...specified] = findMembers(hit, object, shape.inObject)
-  if (object !== NO_MEMBER) addDepartures(remarks, hit, specified, shape)
+  const members = findMembers(hit, object, shape.inObject)
+  const title = members.at(-1) ?? NO_MEMBER
+  if (object !== NO_MEMBER) addDepartures(remarks, hit, members, shape)
   return {
     id: fullId(id, type, oldForm),
     title: textOf(hit, title) ?? otherTitle(hit, source, saidType),
@@ -169,14 +170,15 @@ function saysOtherType(
 function addDepartures(
   remarks: RemarkKind[],
   hit: RawHit,
-  specified: readonly number[],
+  members: readonly number[],
   { forms }: Shape,
 ): void {
-  let [isMissing, isOther] = [false, false]
-  for (const [place, form] of forms.entries()) {
-    const first = firstByte(hit, specified[place] ?? NO_MEMBER)
+  let isMissing = false
+  let isOther = false
+  for (let place = 0; place < forms.length; place += 1) {
+    const first = firstByte(hit, members[place] as number)
     if (first === undefined) isMissing = true
-    else if (formOf[first] !== form) isOther = true
+    else if (formOf[first] !== forms[place]) isOther = true
   }
   if (isMissing) remarks.push('missing-member')
   if (isOther) remarks.push('member-form')
