@@ -5,6 +5,7 @@ import {
   request as requestHttp,
 } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import type { Socket } from 'node:net'
 
 /** How long a request may take, and how many may be under way. */
 export interface ConnectionLimits {
@@ -43,6 +44,9 @@ export interface Connections {
 /** Servers and proxies keep a connection for five seconds or more, and say so when it is less. */
 const idleTimeoutMs = 4_000
 
+/** `reusedSocket` of a request says nothing of a connection that it had to wait for. */
+const connected = new WeakSet<Socket>()
+
 /** Opens connections when they are needed, at most `limits.concurrency`. */
 export function createConnections(origin: string, limits: ConnectionLimits): Connections {
   const secure = origin.startsWith('https:')
@@ -69,9 +73,16 @@ export function createConnections(origin: string, limits: ConnectionLimits): Con
     close() {
       closed = true
       for (const end of underWay) end(connectionError('CLOSED'))
+      // By itself an agent opens a connection for what still waits when another one is closed.
+      agent.createConnection = refuse
       agent.destroy()
     },
   }
+}
+
+/** Stands for an agent's `createConnection` once nothing may be opened. */
+function refuse(_options: unknown, done?: (error: Error, socket: never) => void): undefined {
+  done?.(connectionError('CLOSED'), undefined as never)
 }
 
 interface Exchange {
@@ -98,9 +109,15 @@ function exchange(request: ClientRequest, limits: ConnectionLimits, onEnd: () =>
 
   const limitHeaders = () => limit(limits.headersTimeoutMs, 'HEADERS_TIMEOUT')
   request.on('socket', (socket) => {
-    if (request.reusedSocket) return limitHeaders()
+    if (connected.has(socket)) {
+      limitHeaders()
+      return
+    }
     limit(limits.connectTimeoutMs, 'CONNECT_TIMEOUT')
-    socket.once('encrypted' in socket ? 'secureConnect' : 'connect', limitHeaders)
+    socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => {
+      connected.add(socket)
+      limitHeaders()
+    })
   })
   request.on('response', (response) => {
     clearTimeout(timer)

@@ -4,10 +4,18 @@ import type { RequestListener } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { collect, quickClient, serviceErrorOf } from './fixtures.ts'
-import { account, json, type Scene, smallExport, startScriptedServer } from './scripted-server.ts'
+import {
+  account,
+  json,
+  type Scene,
+  silence,
+  smallExport,
+  startScriptedServer,
+} from './scripted-server.ts'
 
 /** Key and certificate of 127.0.0.1, signed by itself, good at any time. */
 const ownAuthority = readFileSync(join(import.meta.dirname, 'own-authority.pem'), 'utf8')
@@ -18,8 +26,7 @@ it('keeps one connection for requests one after another', async () => {
   await client.whoami()
   await collect(await client.exportObjects('search'))
   await client.whoami()
-  const ports = new Set(server.requests.map(({ clientPort }) => clientPort))
-  expect(ports.size).toBe(1)
+  expect(server.connections).toBe(1)
 })
 
 it('opens no more connections than it may', async () => {
@@ -27,11 +34,21 @@ it('opens no more connections than it may', async () => {
   await using server = await startScriptedServer([late])
   await using client = quickClient(server.url, { limits: { concurrency: 2 } })
   await Promise.all(Array.from({ length: 7 }, () => client.whoami()))
-  expect(new Set(server.requests.map(({ clientPort }) => clientPort)).size).toBe(2)
+  expect(server.connections).toBe(2)
+})
+
+it('does not take waiting for an answer for connecting, on a connection that was waited for', async () => {
+  const late: Scene = (response, request) => setTimeout(() => json(account)(response, request), 150)
+  await using server = await startScriptedServer([late])
+  await using client = quickClient(server.url, {
+    limits: { concurrency: 1, connectTimeoutMs: 60, attempts: 1 },
+  })
+  await Promise.all([client.whoami(), client.whoami(), client.whoami()])
+  expect(server.connections).toBe(1)
 })
 
 it('ends requests under way and those that wait when it is closed, and sends none after', async () => {
-  await using server = await startScriptedServer([() => {}])
+  await using server = await startScriptedServer([silence])
   const client = quickClient(server.url, {
     limits: { concurrency: 1, headersTimeoutMs: 60_000 },
   })
@@ -41,6 +58,9 @@ it('ends requests under way and those that wait when it is closed, and sends non
   for (const error of await Promise.all(asking)) expect(error.message).toContain('(CLOSED)')
   expect((await serviceErrorOf(client.whoami())).message).toContain('(CLOSED)')
   expect(server.requests).toHaveLength(1)
+  await sleep(50)
+  expect(await server.openConnections()).toBe(0)
+  expect(server.connections).toBe(1)
 })
 
 it('gives up on headers that never end', async () => {

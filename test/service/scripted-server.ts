@@ -8,8 +8,6 @@ export interface ReceivedRequest {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** The port at the other end: the same for what comes over one connection. */
-  readonly clientPort: number | undefined
 }
 
 /** Answers one request, in whatever broken way a test needs. */
@@ -20,6 +18,8 @@ export interface ScriptedServer extends AsyncDisposable {
   readonly url: string
   readonly port: number
   readonly requests: readonly ReceivedRequest[]
+  /** How many connections there have been. */
+  readonly connections: number
   /** Connections that are open now. */
   openConnections(): Promise<number>
 }
@@ -30,13 +30,16 @@ export async function startScriptedServer(
 ): Promise<ScriptedServer> {
   const requests: ReceivedRequest[] = []
   const server = createServer(async (incoming, response) => {
-    const { method = '', url: path = '', headers, socket } = incoming
+    const { method = '', url: path = '', headers } = incoming
     const chunks = await incoming.toArray()
-    const clientPort = socket.remotePort
-    const request = { method, path, headers, body: Buffer.concat(chunks).toString(), clientPort }
+    const request = { method, path, headers, body: Buffer.concat(chunks).toString() }
     const scene = scenes[Math.min(requests.length, scenes.length - 1)]
     requests.push(request)
     scene?.(response, request)
+  })
+  let connections = 0
+  server.on('connection', () => {
+    connections += 1
   })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
@@ -45,6 +48,9 @@ export async function startScriptedServer(
     url: `http://127.0.0.1:${ownPort}`,
     port: ownPort,
     requests,
+    get connections() {
+      return connections
+    },
     openConnections: () =>
       new Promise((resolve, reject) => {
         server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
