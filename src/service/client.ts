@@ -157,6 +157,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     return withRetries(operation, attempt, { limits, onRetry: options.onRetry, signal })
   }
 
+  const close = async () => transport.close()
+
   return {
     address,
     get clockSkewMs() {
@@ -173,8 +175,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       call(createOperation(prefix, account), readAs(createdSubAccountSchema), how),
     replaceSubAccount: async (accountId, settings, how) =>
       call(replaceOperation(prefix, accountId, settings), readAcknowledgement, how),
-    close: async () => transport.close(),
-    [Symbol.asyncDispose]: async () => transport.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 
