@@ -1,3 +1,4 @@
+import { DashkeepError } from '../errors.ts'
 import { findNeeds, type ObjectNeeds } from '../objects/references.ts'
 import { type ParsedObject, parseSavedObject } from '../objects/saved-object.ts'
 import type { RestoreSource } from './source.ts'
@@ -17,13 +18,16 @@ export interface ObjectEntry extends ObjectNeeds {
 /** Says in what state an object is. */
 export type StateOf = (object: ParsedObject, hit: Uint8Array) => string
 
-/** Reads a source to its end, and so proves all of it. */
+/**
+ * Reads a source to its end, and so proves all of it. Throws an `unverified` error when the source
+ * yields another number of objects than it holds.
+ */
 export async function readCatalogue(
   source: RestoreSource,
   stateOf: StateOf,
 ): Promise<ObjectEntry[]> {
   const entries: ObjectEntry[] = []
-  for (const { type } of source.exports) {
+  for (const { type, objects } of source.exports) {
     let place = 0
     for await (const hit of source.readHits(type)) {
       const object = parseSavedObject(hit, type)
@@ -39,6 +43,16 @@ export async function readCatalogue(
       })
       place += 1
     }
+    if (place !== objects)
+      throw miscounted(source, type, `${place} of ${objects} objects were read`)
   }
   return entries
+}
+
+/** The error for a source that does not yield the objects it holds. */
+export function miscounted({ label }: RestoreSource, type: string, state: string): DashkeepError {
+  return new DashkeepError(`Cannot read all objects of type ${type} from ${label}: ${state}`, {
+    kind: 'unverified',
+    hint: 'run it again; if it says the same and nobody writes to the source, it is a bug of dashkeep',
+  })
 }

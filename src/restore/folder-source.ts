@@ -6,8 +6,9 @@ import { closeFile } from '../objects/opened-file.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
 import { createExportScanner, type ScanLimits } from '../snapshot/export-scanner.ts'
 import { typeNamePattern } from '../snapshot/manifest.ts'
+import { countHits } from './count-hits.ts'
 import { type FolderIndex, indexName, jsonFilesIn, readIndex } from './opened-folder.ts'
-import { isImportable, type RestoreSource } from './source.ts'
+import { isImportable, type RestoreSource, type SourceExport } from './source.ts'
 
 /** What reading a folder needs. */
 export interface FolderOptions {
@@ -26,17 +27,20 @@ export async function folderSource(folder: string, options: FolderOptions): Prom
     : openedSource(folder, index, options)
 }
 
-function openedSource(
+async function openedSource(
   folder: string,
   index: FolderIndex,
   { signal }: FolderOptions,
-): RestoreSource {
+): Promise<RestoreSource> {
+  const exports: SourceExport[] = []
+  for (const [type, { kibanaVersion }] of Object.entries(index.exports)) {
+    const { length } = await jsonFilesIn(join(folder, type))
+    exports.push({ type, kibanaVersion, objects: length })
+  }
   return {
     label: `folder ${folder}`,
     account: index.account,
-    exports: Object.entries(index.exports).map(([type, { kibanaVersion }]) => {
-      return { type, kibanaVersion }
-    }),
+    exports,
     async *readHits(type) {
       for (const name of await jsonFilesIn(join(folder, type))) {
         signal.throwIfAborted()
@@ -69,9 +73,14 @@ async function documentsSource(folder: string, options: FolderOptions): Promise<
       },
     )
   }
-  const read = (type: string) => readDocument(join(folder, `${type}.json`), options)
-  const exports = []
-  for (const type of types) exports.push({ type, kibanaVersion: await versionOf(read(type)) })
+  const pathOf = (type: string) => join(folder, `${type}.json`)
+  const read = (type: string) => readDocument(pathOf(type), options)
+  const exports: SourceExport[] = []
+  for (const type of types) {
+    const kibanaVersion = await versionOf(read(type))
+    const objects = await countHits(chunksOf(pathOf(type), options))
+    exports.push({ type, kibanaVersion, objects })
+  }
   return { label: `folder ${folder}`, account: undefined, exports, readHits: read }
 }
 
@@ -99,23 +108,35 @@ async function versionOf(hits: AsyncGenerator<Uint8Array, string>): Promise<stri
 /** Yields the hits of a document and returns its `kibanaVersion`. */
 async function* readDocument(
   path: string,
-  { limits, signal }: FolderOptions,
+  options: FolderOptions,
 ): AsyncGenerator<Uint8Array, string> {
   const hits: Uint8Array[] = []
   const scanner = createExportScanner(({ bytes }) => {
     const hit = Uint8Array.from(bytes)
     parseSavedObject(hit, '')
     hits.push(hit)
-  }, limits)
+  }, options.limits)
   try {
-    for await (const chunk of createReadStream(path, { signal })) {
+    for await (const chunk of chunksOf(path, options)) {
       scanner.feed(chunk)
       yield* hits.splice(0)
     }
-    return scanner.end().kibanaVersion
+    const { kibanaVersion } = scanner.end()
+    // The end may be what shows the last hits.
+    yield* hits
+    return kibanaVersion
+  } catch (cause) {
+    options.signal.throwIfAborted()
+    throw unusable(path, (cause as Error).message.replace(/^Cannot [^:]*: /, ''), cause)
+  }
+}
+
+async function* chunksOf(path: string, { signal }: FolderOptions): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path, { signal })
   } catch (cause) {
     signal.throwIfAborted()
-    throw unusable(path, (cause as Error).message.replace(/^Cannot [^:]*: /, ''), cause)
+    throw cause
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ObjectEntry } from './catalogue.ts'
+import { miscounted, type ObjectEntry } from './catalogue.ts'
 import type { RestoreSource } from './source.ts'
 
 /** A chosen object with its hit's own bytes. */
@@ -7,7 +7,10 @@ export interface ChosenHit {
   readonly hit: Uint8Array
 }
 
-/** Yields the chosen objects of one export, in its order. */
+/**
+ * Yields the chosen objects of one export, in its order. Throws at the end when the source did not
+ * yield all of them.
+ */
 export async function* readChosen(
   source: RestoreSource,
   type: string,
@@ -21,6 +24,9 @@ export async function* readChosen(
   for await (const hit of source.readHits(type)) {
     const entry = chosen.get(place)
     place += 1
-    if (entry !== undefined) yield { entry, hit }
+    if (entry === undefined) continue
+    chosen.delete(place - 1)
+    yield { entry, hit }
   }
+  if (chosen.size > 0) throw miscounted(source, type, `${chosen.size} that were there are gone`)
 }

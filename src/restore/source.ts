@@ -2,13 +2,21 @@ import type { Manifest } from '../snapshot/manifest.ts'
 import { type ReadOptions, readObjects } from '../snapshot/read-objects.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
+/** What a source says of the objects of one type. */
+export interface SourceExport {
+  readonly type: string
+  readonly kibanaVersion: string
+  /** Number of objects, known by other means than `readHits`, which is checked against it. */
+  readonly objects: number
+}
+
 /** Where the objects to restore come from. Each reading begins anew and proves what it reads. */
 export interface RestoreSource {
   /** For people, such as `snapshot 20261120T163100Z-4f2a1c of account 100001 (Shop)`. */
   readonly label: string
   /** The account the objects are from; undefined when nobody wrote that down. */
   readonly account: { readonly id: number; readonly name: string } | undefined
-  readonly exports: readonly { readonly type: string; readonly kibanaVersion: string }[]
+  readonly exports: readonly SourceExport[]
   /**
    * Yields the hits of a type in their own bytes, in the order received. Only the end of the
    * iteration proves them: it throws when they are not what was stored.

@@ -30,9 +30,12 @@ export const defaultScanLimits: ScanLimits = { maxHitBytes: 16 * 1024 * 1024, ma
 
 /** Finds the hits of one export document that arrives in chunks. */
 export interface ExportScanner {
-  /** Takes the next bytes and reports each hit that ends in them. Throws on what is no export. */
+  /** Takes the next bytes and reports hits that have arrived whole. Throws on what is no export. */
   feed(chunk: Uint8Array): void
-  /** Says that the body has ended. Throws when the document has not, or is no export. */
+  /**
+   * Says that the body has ended. Reports the last hits if `feed` has not. Throws when the document
+   * has not ended, or is no export.
+   */
   end(): ExportEnvelope
   /** The `kibanaVersion`, once it is known: at the start or at the end, as the server orders it. */
   kibanaVersion(): string | undefined

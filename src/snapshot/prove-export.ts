@@ -17,8 +17,8 @@ export interface ProvenExport {
 /**
  * Reads a stored export to its end: its bytes are proven against their description, and the
  * document in them is read object by object. `onObject` also sees objects of a file that turns
- * out to be damaged further on; `afterChunk` is awaited when all objects that end in the bytes read
- * so far have been seen. Throws only when the store cannot answer.
+ * out to be damaged further on. `drain` is awaited after each chunk, and once more after the last
+ * object, which may be found only at the end. Throws only when the store cannot answer.
  */
 export async function proveExport(
   store: ObjectStore,
@@ -27,7 +27,7 @@ export async function proveExport(
   options: {
     limits?: ScanLimits | undefined
     onObject?: (object: SavedObject, hit: RawHit) => void
-    afterChunk?: (() => Promise<void>) | undefined
+    drain?: (() => Promise<void>) | undefined
     opener?: Opener | undefined
     signal?: AbortSignal | undefined
   } = {},
@@ -47,11 +47,12 @@ export async function proveExport(
     opener: options.opener,
     onContent(chunk) {
       attempt(() => scan.feed(chunk))
-      return options.afterChunk?.()
+      return options.drain?.()
     },
   })
   if (defect !== undefined) return { defect: `${key}: ${defect.detail}` }
   if (!canOpen(file, options.opener)) return {}
   const content = attempt(() => scan.end())
+  await options.drain?.()
   return content === undefined ? { defect: `${key}: ${failure}` } : { content }
 }

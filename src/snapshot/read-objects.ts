@@ -49,7 +49,7 @@ export async function scanObjects(
   type: string,
   options: ReadOptions & {
     onObject?: (object: SavedObject, hit: RawHit) => void
-    afterChunk?: () => Promise<void>
+    drain?: () => Promise<void>
   } = {},
 ): Promise<ExportContent> {
   const entry = exportOf(manifest, type)
@@ -95,7 +95,8 @@ function locked(key: string): DashkeepError {
 
 /**
  * Yields the objects of an export in the order received, holding a few at a time. The file is
- * proven only at the end of the iteration, which then throws as `scanObjects` does.
+ * proven only at the end of the iteration, which then throws as `scanObjects` does. It also throws
+ * when it has yielded another number of objects than the manifest names.
  */
 export async function* readObjects(
   store: ObjectStore,
@@ -112,7 +113,7 @@ export async function* readObjects(
     signal,
     onObject: ({ id, title }, { bytes }) =>
       void seen.push({ id, title, bytes: Uint8Array.from(bytes) }),
-    async afterChunk() {
+    async drain() {
       for (const hit of seen.splice(0)) {
         if (!hits.write(hit)) await once(hits, 'drain', { signal })
       }
@@ -122,8 +123,18 @@ export async function* readObjects(
     () => hits.end(),
     (error: Error) => hits.destroy(error),
   )
+  let yielded = 0
   try {
-    yield* hits
+    for await (const hit of hits) {
+      yielded += 1
+      yield hit
+    }
+    const { file, objects } = exportOf(manifest, type)
+    if (yielded !== objects) {
+      throw damaged(
+        `${dataFileKey(manifest, file)}: it holds ${yielded} objects instead of ${objects}`,
+      )
+    }
   } finally {
     stop.abort()
     await reading.catch(() => {})

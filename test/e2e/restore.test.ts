@@ -37,6 +37,12 @@ function rename({ sandbox }: Trial): void {
   sandbox.setObjects(shopId, 'dashboard', [renamed, ...others])
 }
 
+/** A dashboard that holds a text of this length. */
+function textDashboard(id: string, size: number) {
+  const dashboard = { title: id, description: 'x'.repeat(size) }
+  return { _type: '_doc', _id: `dashboard:${id}`, _source: { type: 'dashboard', dashboard } }
+}
+
 /** Bodies of the imports that the service has received. */
 function importsOf({ sandbox }: Trial): { override: boolean; hits: { _id: string }[] }[] {
   const imports = sandbox.requests().filter(({ operation }) => operation === 'import')
@@ -419,6 +425,31 @@ describe('restore into files', () => {
     const back = await trial.run(['restore', '--from', to, '--to-service', '--yes'])
     expect(back.exitCode, back.stderr).toBe(0)
     expect(objectsOf(trial)).toEqual(before)
+  })
+
+  it.each([
+    ['one object of 100,000 bytes', [100_000]],
+    ['large objects at the end', [10, 10, 10, 10, 10, 70_000, 90_000]],
+    ['one object of 700,000 bytes', [700_000]],
+  ])('loses no object of a document with %s', async (_case, sizes) => {
+    const dashboard = sizes.map((size, place) => textDashboard(`d${place}`, size))
+    const objects = { documents: { search: [], visualization: [], dashboard } }
+    const { trial, before } = await startWithSnapshot({ objects })
+    await using _ = trial
+    const to = join(trial.folder, 'documents')
+    const written = await trial.run(['restore', '--to', to, '--json'])
+    expect(JSON.parse(written.stdout).written.objects).toBe(sizes.length)
+    const document = await readFile(join(to, 'dashboard.json'), 'utf8')
+    expect(JSON.parse(document).hits).toHaveLength(sizes.length)
+    for (const source of [['--from', to], []]) {
+      empty(trial)
+      const back = await trial.run(['restore', ...source, '--to-service', '--yes'])
+      expect(back.stdout).toContain(`restored ${sizes.length} of ${sizes.length} object`)
+      expect(back.exitCode, back.stderr).toBe(0)
+      expect(objectsOf(trial)).toEqual(before)
+    }
+    const cat = await trial.run(['cat', `dashboard:d${sizes.length - 1}`])
+    expect(JSON.parse(cat.stdout)).toEqual(dashboard.at(-1))
   })
 
   it('writes files for git, and brings back what was edited there', async () => {

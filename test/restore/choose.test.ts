@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readCatalogue } from '../../src/restore/catalogue.ts'
 import { chooseObjects } from '../../src/restore/choose.ts'
 import { planRestore } from '../../src/restore/plan.ts'
+import { readChosen } from '../../src/restore/read-chosen.ts'
 import type { RestoreSource } from '../../src/restore/source.ts'
 import { sameObject } from '../../src/restore/target.ts'
 
@@ -32,7 +33,11 @@ const hits: Record<string, Buffer[]> = {
 const source: RestoreSource = {
   label: 'a test',
   account: undefined,
-  exports: Object.keys(hits).map((type) => ({ type, kibanaVersion: '7' })),
+  exports: Object.keys(hits).map((type) => ({
+    type,
+    kibanaVersion: '7',
+    objects: hits[type]?.length ?? 0,
+  })),
   async *readHits(type) {
     yield* hits[type] ?? []
   },
@@ -42,6 +47,21 @@ const catalogue = await readCatalogue(source, sameObject)
 function choose(names?: string[], withNeeds = true) {
   return chooseObjects(source, catalogue, { names, withNeeds })
 }
+
+describe('reading a source', () => {
+  it('ends in an error when it yields fewer objects than it holds', async () => {
+    const exports = source.exports.map((entry) => ({ ...entry, objects: entry.objects + 1 }))
+    const reading = readCatalogue({ ...source, exports }, sameObject)
+    await expect(reading).rejects.toMatchObject({ kind: 'unverified' })
+    await expect(reading).rejects.toThrow('from a test: 1 of 2 objects were read')
+  })
+
+  it('ends in an error when chosen objects are no longer there', async () => {
+    const less: RestoreSource = { ...source, async *readHits() {} }
+    const reading = Array.fromAsync(readChosen(less, 'dashboard', catalogue))
+    await expect(reading).rejects.toThrow('from a test: 3 that were there are gone')
+  })
+})
 
 describe('choosing objects', () => {
   it('brings what they need, and what that needs, in the order of the source', () => {

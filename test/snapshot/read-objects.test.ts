@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createSealer } from '../../src/snapshot/encryption.ts'
 import { copyExport, readObjects } from '../../src/snapshot/read-objects.ts'
@@ -19,6 +20,30 @@ describe('objects of the archive', () => {
     const hits = await Array.fromAsync(readObjects(store, manifests[0], 'search'))
     expect(hits.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()))).toEqual(many)
     expect(hits[7]).toMatchObject({ id: 'search:n7', title: 'Title 7' })
+  })
+
+  it('are all read, however large they are and in whatever pieces they arrive', async () => {
+    const sizes = fc.array(fc.oneof(fc.nat(300), fc.nat(150_000)), { maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.integer({ min: 20, max: 70_000 }), async (lengths, chunkBytes) => {
+        const objects = lengths.map((length, at) =>
+          hitOf(`search:n${at}`, { text: 'x'.repeat(length) }),
+        )
+        const { store, manifests } = await fillArchive([{ search: objects }])
+        store.chunkBytes = chunkBytes
+        const hits = await Array.fromAsync(readObjects(store, manifests[0], 'search'))
+        expect(hits.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()))).toEqual(objects)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('end in an error when they are not as many as the manifest names', async () => {
+    const { store, manifests } = await fillArchive([{ search: many.slice(1) }])
+    const exports = manifests[0].exports.map((entry) => ({ ...entry, objects: 500 }))
+    const reading = Array.fromAsync(readObjects(store, { ...manifests[0], exports }, 'search'))
+    await expect(reading).rejects.toMatchObject({ kind: 'unverified' })
+    await expect(reading).rejects.toThrow(/it holds 499 objects instead of 500/)
   })
 
   it('can be left early, which is no error and ends the reading', async () => {

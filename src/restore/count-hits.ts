@@ -1,0 +1,42 @@
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+
+/**
+ * Counts the hits of an export document by its brackets alone.
+ *
+ * It shares no code with the scanner that reads the hits, so that a restore can check the scanner's
+ * work against it. It does not validate: for a document that is not sound the number means nothing.
+ */
+export async function countHits(document: AsyncIterable<Uint8Array>): Promise<number> {
+  let count = 0
+  let depth = 0
+  let inString = false
+  let escaped = false
+  /** The last string directly in the document; when an array begins there it is the array's name. */
+  let name = ''
+  let inHits = false
+  for await (const chunk of document) {
+    for (const byte of chunk) {
+      if (inString) {
+        if (escaped) escaped = false
+        else if (byte === BACKSLASH) escaped = true
+        else if (byte === QUOTE) inString = false
+        if (inString && depth === 1) name += String.fromCharCode(byte)
+      } else if (byte === QUOTE) {
+        inString = true
+        if (depth === 1) name = ''
+      } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        if (depth === 1) inHits = byte === OPEN_BRACKET && name === 'hits'
+        if (depth === 2 && inHits) count += 1
+        depth += 1
+      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+        depth -= 1
+      }
+    }
+  }
+  return count
+}
