@@ -34,7 +34,7 @@ export interface Connections {
    * Sends a request once a connection is free, and returns the answer when its headers are there.
    * The signal ends it wherever it is. What goes wrong later is an error of the answer, which ends
    * nothing else when nobody listens. Errors have Node's codes, or `CONNECT_TIMEOUT`,
-   * `HEADERS_TIMEOUT`, `BODY_TIMEOUT`, `ABORTED` or `CLOSED`.
+   * `HEADERS_TIMEOUT`, `BODY_TIMEOUT`, `SWITCHED_PROTOCOL`, `ABORTED` or `CLOSED`.
    */
   send(request: OutgoingRequest, signal: AbortSignal | undefined): Promise<IncomingMessage>
   /** Ends what is under way at once; nothing is sent any more. */
@@ -119,7 +119,16 @@ function exchange(request: ClientRequest, limits: ConnectionLimits, onEnd: () =>
       limitHeaders()
     })
   })
+  // Without this listener an answer 101 would be waited for until the time for headers is over.
+  request.on('upgrade', (_answer, socket) => {
+    socket.destroy()
+    end(connectionError('SWITCHED_PROTOCOL'))
+  })
   request.on('response', (response) => {
+    if (response.statusCode === 101) {
+      end(connectionError('SWITCHED_PROTOCOL'))
+      return
+    }
     clearTimeout(timer)
     current = response
     response.on('error', () => {})

@@ -82,6 +82,13 @@ const notHttp: Failure = {
   transient: false,
 }
 
+const switched: Failure = {
+  code: 'network',
+  state: (address) => `${address} answers 101 and leaves HTTP`,
+  hint: 'Check the base address: a server for WebSockets may listen there, or a proxy that makes them.',
+  transient: false,
+}
+
 const unknownFailure: Failure = {
   code: 'network',
   state: (address) => `the request to ${address} failed`,
@@ -107,6 +114,7 @@ const failures: ReadonlyMap<string, Failure> = new Map([
   ['ECONNRESET', brokenOff],
   ['ECONNABORTED', brokenOff],
   ['EPIPE', brokenOff],
+  ['SWITCHED_PROTOCOL', switched],
   ['Z_BUF_ERROR', damaged],
   ['Z_DATA_ERROR', damaged],
 ])
