@@ -800,10 +800,10 @@ function describeIssue(issue: z.core.$ZodIssue, sourceOf: (place: string) => str
 }
 
 function unusable(path: string | undefined, problems: readonly string[]): DashkeepError {
-  const list = problems.map((problem) => `\n  - ${problem}`).join('')
   const from = path === undefined ? '' : ` ${path}`
-  return new DashkeepError(`Cannot use the configuration${from}:${list}`, {
+  return new DashkeepError(`Cannot use the configuration${from}`, {
     kind: 'usage',
+    problems,
     hint: '`dashkeep config schema` prints what a file may hold; the README lists the variables',
   })
 }

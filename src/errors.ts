@@ -1,3 +1,5 @@
+import { cleanLine } from './clean-text.ts'
+
 /**
  * What went wrong, as far as a caller or the exit code depends on it:
  * - `usage`: the command line, the configuration or what it points to is wrong; nothing was begun.
@@ -16,7 +18,9 @@ export function hintOf(error: unknown): string | undefined {
  * An error meant for the person who runs dashkeep.
  *
  * The message reads "Cannot <action>: <state>", without a full stop and without secrets;
- * `hint` says what to try. The cause, when there is one, is for the log.
+ * `hint` says what to try, and each of the `problems` has a line of its own. The cause, when there
+ * is one, is for the log. Message, hint and problems may name what comes from outside: they are
+ * cleaned here, so that only the lines between problems break.
  */
 export class DashkeepError extends Error {
   readonly kind: ErrorKind
@@ -26,12 +30,22 @@ export class DashkeepError extends Error {
 
   constructor(
     message: string,
-    options: { kind?: ErrorKind; hint?: string; transient?: boolean; cause?: unknown } = {},
+    options: {
+      kind?: ErrorKind
+      hint?: string
+      problems?: readonly string[]
+      transient?: boolean
+      cause?: unknown
+    } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    const problems = options.problems?.map((problem) => `  - ${cleanLine(problem)}`)
+    super(
+      [cleanLine(problems ? `${message}:` : message), ...(problems ?? [])].join('\n'),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    )
     this.name = new.target.name
     this.kind = options.kind ?? 'failed'
-    this.hint = options.hint
+    this.hint = options.hint && cleanLine(options.hint)
     this.transient = options.transient ?? false
   }
 }

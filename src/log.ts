@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { cleanStrings, escapeHidden } from './clean-text.ts'
 import type { LogLevel } from './config.ts'
 
 export type { Logger } from 'pino'
@@ -44,15 +45,24 @@ export function createRunId(): string {
   return randomBytes(4).toString('hex')
 }
 
-/** Begins a log on a stream: JSON lines in a pipe, readable lines on a terminal. */
+/**
+ * Begins a log on a stream: JSON lines in a pipe, readable lines on a terminal. Every line is
+ * cleaned here, whatever was logged.
+ */
 export async function createLog(options: LogOptions): Promise<Logger> {
   const { level, tail } = options
   const destination = options.readable ? await createReadable(options) : options.stream
   const write = (line: string) => {
-    tail?.write(line)
-    destination.write(line)
+    const cleaned = cleanJsonLine(line)
+    tail?.write(cleaned)
+    destination.write(cleaned)
   }
   return pino({ level, base: null }, { write })
+}
+
+/** Strings become clean lines; names of members, which services choose too, are escaped. */
+function cleanJsonLine(line: string): string {
+  return `${escapeHidden(JSON.stringify(cleanStrings(JSON.parse(line))))}\n`
 }
 
 async function createReadable({ stream, colors }: LogOptions): Promise<DestinationStream> {

@@ -11,6 +11,7 @@ const arrows: Record<string, readonly string[]> = {
   cli: [
     'accounts',
     'app',
+    'clean-text',
     'config',
     'duration',
     'errors',
@@ -48,7 +49,7 @@ const arrows: Record<string, readonly string[]> = {
     'snapshot',
     'store port',
   ],
-  notify: ['config', 'log', 'outcome', 'post', 'wording'],
+  notify: ['clean-text', 'config', 'log', 'outcome', 'post', 'wording'],
   metrics: ['outcome', 'post'],
   outcome: [],
   post: ['errors', 'version'],
@@ -65,18 +66,19 @@ const arrows: Record<string, readonly string[]> = {
     'store port',
   ],
   config: ['duration', 'errors', 'shard'],
-  log: ['config'],
+  log: ['clean-text', 'config'],
   duration: ['errors'],
   snapshot: ['buffers', 'errors', 'objects', 'store port', 'version'],
   objects: ['errors'],
   restore: ['errors', 'objects', 'snapshot', 'store port'],
   service: ['errors', 'version'],
   accounts: ['errors'],
-  store: ['buffers', 'errors', 'store port'],
+  store: ['buffers', 'clean-text', 'errors', 'store port'],
   'store port': ['store'],
   sandbox: ['errors', 'snapshot'],
   buffers: [],
-  errors: [],
+  'clean-text': [],
+  errors: ['clean-text'],
   shard: [],
   version: [],
 }
@@ -184,7 +186,7 @@ describe('the architecture', () => {
   it('loads nothing for --help that it can do without', () => {
     const packages = [...loadedWith(imports, 'main.ts')].filter((file) => !file.endsWith('.ts'))
     const ours = packages.filter((name) => !name.startsWith('node:'))
-    expect(ours.toSorted()).toEqual(['commander', 'picocolors'])
+    expect(ours.toSorted()).toEqual(['commander'])
   })
 
   it('loads nothing to list a folder that it can do without', () => {

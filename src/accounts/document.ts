@@ -93,9 +93,9 @@ function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
 }
 
 function unusable(what: string, problems: readonly string[], cause?: unknown): DashkeepError {
-  const list = problems.map((problem) => `\n  - ${problem}`).join('')
-  return new DashkeepError(`Cannot use ${what}:${list}`, {
+  return new DashkeepError(`Cannot use ${what}`, {
     kind: 'usage',
+    problems,
     hint: 'a full document has every member that `dashkeep accounts update ID --dry-run` prints',
     ...(cause !== undefined && { cause }),
   })

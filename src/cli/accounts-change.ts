@@ -136,7 +136,7 @@ async function change(
 function printPlan(terminal: Terminal, plan: PlannedChange, { dryRun }: ChangeOptions): void {
   terminal.print(`Sub account ${nameAccount(plan)}`)
   printChanges(terminal, plan.changes)
-  if (dryRun) terminal.print(JSON.stringify(plan.after, undefined, 2))
+  if (dryRun) terminal.printJson(plan.after, (body) => JSON.stringify(body, undefined, 2))
 }
 
 /** Shows what changes, a setting a line. */

@@ -9,7 +9,7 @@ import type { Context } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type ManagementOptions, type Managing, nameAccount, openManagement } from './management.ts'
 import { formatTable } from './table.ts'
-import { formatAge, plural, printable, type Terminal } from './terminal.ts'
+import { formatAge, plural, type Terminal } from './terminal.ts'
 
 interface CoverageOptions extends ManagementOptions {
   readonly maxAge?: string
@@ -105,7 +105,7 @@ function print(terminal: Terminal, { accounts, unidentified }: CoverageFound): v
   const { colors } = terminal
   const rows = accounts.map(({ accountId, accountName, state, newestGood }) => [
     String(accountId),
-    printable(accountName),
+    accountName,
     state === 'covered' ? colors.green(state) : colors.red(state),
     newestGood ? formatAge(newestGood, terminal.now()) : '',
     coverageReasons[state],

@@ -11,7 +11,7 @@ import {
   parseGb,
   parseSubAccountId,
 } from './management.ts'
-import { confirm, printable, type Terminal } from './terminal.ts'
+import { confirm, type Terminal } from './terminal.ts'
 
 interface CreateOptions extends ManagementOptions {
   readonly email: string
@@ -121,10 +121,9 @@ function printPlan(
   const { colors } = terminal
   terminal.print(`New sub account of main account ${nameAccount(main)}`)
   for (const [member, value] of Object.entries(account)) {
-    terminal.print(`  ${colors.green('+')} ${member}: ${printable(JSON.stringify(value))}`)
+    terminal.print(`  ${colors.green('+')} ${member}: ${JSON.stringify(value)}`)
   }
-  for (const warning of warnings)
-    terminal.print(`${colors.yellow('warning')} ${printable(warning)}`)
+  for (const warning of warnings) terminal.print(`${colors.yellow('warning')} ${warning}`)
 }
 
 function report(

@@ -3,7 +3,7 @@ import type { SubAccount } from '../accounts/service.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type ManagementOptions, nameAccount, openManagement } from './management.ts'
 import { formatTable } from './table.ts'
-import { plural, printable, type Terminal } from './terminal.ts'
+import { plural, type Terminal } from './terminal.ts'
 
 /** `dashkeep accounts list`: the sub accounts as the service lists them. */
 export async function listAccounts(
@@ -29,7 +29,7 @@ function print(terminal: Terminal, accounts: readonly SubAccount[], mainId: numb
   const { colors } = terminal
   const rows = accounts.map((account) => [
     String(account.accountId),
-    printable(account.accountName),
+    account.accountName,
     account.maxDailyGB === null ? 'flexible' : String(account.maxDailyGB),
     String(account.retentionDays),
     account.searchable ? 'yes' : 'no',

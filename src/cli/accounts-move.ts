@@ -19,7 +19,7 @@ import {
   parseSubAccountId,
 } from './management.ts'
 import { formatTable } from './table.ts'
-import { confirm, printable, printHint, type Terminal } from './terminal.ts'
+import { confirm, printHint, type Terminal } from './terminal.ts'
 
 interface MoveVerbOptions extends ManagementOptions {
   readonly from?: string
@@ -168,7 +168,7 @@ function printPlan(terminal: Terminal, plan: MovePlan, { service }: Managing): v
     String(place + 1),
     toGb < fromGb ? colors.yellow('reduce') : colors.green('increase'),
     String(accountId),
-    printable(accountName),
+    accountName,
     String(fromGb),
     String(toGb),
   ])
@@ -191,14 +191,14 @@ function printOutcome(terminal: Terminal, outcome: MoveOutcome, finish: string):
     return
   }
   const { error } = outcome
-  terminal.print(`${colors.red('failed')} ${printable(error.message)}`)
+  terminal.print(`${colors.red('failed')} ${error.message}`)
   printHint(terminal, error)
   if (outcome.ended === 'undone') {
     terminal.print('Every account has what it had before')
     return
   }
   if (outcome.undoError) {
-    terminal.print(`${colors.red('not undone')} ${printable(outcome.undoError.message)}`)
+    terminal.print(`${colors.red('not undone')} ${outcome.undoError.message}`)
   }
   for (const { accountId, fromGb, toGb, nowGb } of outcome.accounts) {
     const now = nowGb ?? `${fromGb} or ${toGb} (nobody knows)`

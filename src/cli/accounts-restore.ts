@@ -17,7 +17,7 @@ import {
   parseSubAccountId,
 } from './management.ts'
 import { selectFolder } from './select-snapshots.ts'
-import { confirm, plural, printable, printHint, type Terminal } from './terminal.ts'
+import { confirm, plural, printHint, type Terminal } from './terminal.ts'
 
 interface RestoreOptions extends ManagementOptions {
   readonly snapshot?: string
@@ -151,7 +151,7 @@ function printOutcome(
       terminal.print(`${colors.yellow('not shown')} by the list yet: ${unshown.join(', ')}`)
     }
     if (error === undefined) return
-    terminal.print(`${colors.red('failed')} ${printable(error.message)}`)
+    terminal.print(`${colors.red('failed')} ${error.message}`)
     printHint(terminal, error)
     terminal.print('To finish, run it again with the same options')
   }

@@ -14,7 +14,6 @@ import {
   createStatusLine,
   formatBytes,
   plural,
-  printable,
   printHint,
   type StatusLine,
   type Terminal,
@@ -142,7 +141,7 @@ function printDetails(terminal: Terminal, { account, taken, error }: AccountBack
   const { colors } = terminal
   if (error !== undefined) {
     terminal.print()
-    terminal.print(`${colors.red('failed')} ${account.name}: ${printable(error.message)}`)
+    terminal.print(`${colors.red('failed')} ${account.name}: ${error.message}`)
     printHint(terminal, error)
     return
   }
@@ -165,9 +164,7 @@ function printChanges(terminal: Terminal, change: TypeChanges): void {
   ]
   for (const [sign, objects, count] of kinds) {
     for (const { id, title } of objects.slice(0, MAX_SHOWN)) {
-      terminal.print(
-        `  ${sign} ${printable(id)}${title === undefined ? '' : `  ${colors.dim(printable(title))}`}`,
-      )
+      terminal.print(`  ${sign} ${id}${title === undefined ? '' : `  ${colors.dim(title)}`}`)
     }
     const hidden = count - Math.min(objects.length, MAX_SHOWN)
     if (hidden > 0) terminal.print(`  ${sign} … and ${hidden} more of ${change.type}`)

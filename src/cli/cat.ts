@@ -1,3 +1,4 @@
+import { escapeHidden } from '../clean-text.ts'
 import { parseLossless, stringifyLossless } from '../objects/lossless-json.ts'
 import { createObjectQuery } from '../objects/match-object.ts'
 import { openNested } from '../objects/open-nested.ts'
@@ -26,7 +27,7 @@ export async function cat(terminal: Terminal, options: CatVerbOptions): Promise<
   const { store, folders, read } = reader
   const folder = selectFolder(folders, options.snapshot ?? 'latest', terminal.now())
   const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, read)
-  const write = (bytes: Uint8Array | string) => writeOut(terminal, bytes)
+  const write = terminal.writeRaw
   if (!manifest.exports.some(({ type }) => type === options.object)) {
     const hit = await findHit(reader, manifest, options.object)
     await write(options.open ? openHit(hit, 0) : hit)
@@ -37,22 +38,6 @@ export async function cat(terminal: Terminal, options: CatVerbOptions): Promise<
     await copyExport(store, manifest, options.object, { ...read, onContent: write })
   }
   return exitCodes.done
-}
-
-/** Waits where the reader of a pipe is slower, as long as there is one. */
-async function writeOut({ stdout, signal }: Terminal, bytes: Uint8Array | string): Promise<void> {
-  signal.throwIfAborted()
-  if (stdout.destroyed || stdout.write(bytes)) return
-  await new Promise<void>((resolve) => {
-    const events = ['drain', 'close', 'error'] as const
-    const done = () => {
-      for (const event of events) stdout.off(event, done)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    for (const event of events) stdout.on(event, done)
-    signal.addEventListener('abort', done)
-  })
 }
 
 async function findHit(
@@ -72,7 +57,8 @@ async function findHit(
 
 /** A hit with nested JSON opened, over several lines. */
 function openHit(bytes: Uint8Array, depth: number): string {
-  const text = stringifyLossless(openNested(parseLossless(Buffer.from(bytes).toString())), 2)
+  const hit = openNested(parseLossless(Buffer.from(bytes).toString()))
+  const text = escapeHidden(stringifyLossless(hit, 2))
   return text.replaceAll('\n', `\n${' '.repeat(depth)}`)
 }
 
@@ -85,7 +71,8 @@ async function writeOpened(
 ): Promise<void> {
   const { kibanaVersion } = exportOf(manifest, type)
   let separator = '\n    '
-  await write(`{\n  "kibanaVersion": ${JSON.stringify(kibanaVersion)},\n  "hits": [`)
+  const version = escapeHidden(JSON.stringify(kibanaVersion))
+  await write(`{\n  "kibanaVersion": ${version},\n  "hits": [`)
   for await (const { bytes } of readObjects(store, manifest, type, read)) {
     await write(separator + openHit(bytes, 4))
     separator = ',\n    '

@@ -20,12 +20,12 @@ export async function check(terminal: Terminal, options: CommonOptions): Promise
 export async function print(terminal: Terminal, options: CommonOptions): Promise<number> {
   const config = await loadConfig(terminal.env, options)
   if (terminal.json) terminal.printJson(config)
-  else terminal.print(stringify(config).trimEnd())
+  else terminal.print(stringify(config).trimEnd().split('\n'))
   return exitCodes.done
 }
 
 /** `dashkeep config schema`: the JSON schema, as shipped in `config/`. */
 export async function schema(terminal: Terminal): Promise<number> {
-  terminal.print(JSON.stringify(configSchema(), undefined, 2))
+  terminal.printJson(configSchema(), (one) => JSON.stringify(one, undefined, 2))
   return exitCodes.done
 }

@@ -20,7 +20,7 @@ export async function demo(terminal: Terminal, options: { folder?: string }): Pr
     : await mkdtemp(join(tmpdir(), 'dashkeep-'))
   await mkdir(folder, { recursive: true })
   await using sandbox = await startSandbox()
-  const { colors, stdout, stderr, signal } = terminal
+  const { colors, signal } = terminal
   const store = pathToFileURL(folder).href
   const env = {
     NO_COLOR: terminal.env.NO_COLOR,
@@ -30,11 +30,14 @@ export async function demo(terminal: Terminal, options: { folder?: string }): Pr
     DASHKEEP_STORE: store,
     DASHKEEP_LOG_LEVEL: 'warn',
   }
-  const own: Terminal = { ...terminal, env, stdout, stderr, signal, json: false }
-  const steps: [string, string, () => Promise<number>][] = [
+  const own: Terminal = { ...terminal, env, json: false }
+  const steps: [string, string | string[], () => Promise<number>][] = [
     [
       'dashkeep backup',
-      `A sandbox of the service runs at ${sandbox.url}, with the saved objects of a small web shop.\nThe first backup asks whom the token belongs to, exports the three types and stores them.`,
+      [
+        `A sandbox of the service runs at ${sandbox.url}, with the saved objects of a small web shop.`,
+        'The first backup asks whom the token belongs to, exports the three types and stores them.',
+      ],
       () => backup(own, {}),
     ],
     [

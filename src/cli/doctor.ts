@@ -8,7 +8,7 @@ import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { manage, nameAccount } from './management.ts'
 import type { CommonOptions } from './program.ts'
-import { printable, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 /** One thing that was looked at. */
 interface Finding {
@@ -75,7 +75,7 @@ async function* examineAccount(
   try {
     await using service = await connectAccount(account, config, { env, log })
     const { accountId, accountName } = await service.whoami({ signal })
-    const owner = `the token belongs to account ${accountId} (${printable(accountName)})`
+    const owner = `the token belongs to account ${accountId} (${accountName})`
     if (account.accountId !== undefined && account.accountId !== accountId) {
       const hint = 'use a token of the expected account, or correct the expected account id'
       yield { check, result: 'failed', detail: `${owner}, expected is ${account.accountId}`, hint }

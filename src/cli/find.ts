@@ -7,7 +7,7 @@ import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { selectFolder } from './select-snapshots.ts'
-import { plural, printable, type Terminal } from './terminal.ts'
+import { plural, type Terminal } from './terminal.ts'
 
 interface FindVerbOptions extends CommonOptions {
   readonly text: string
@@ -84,14 +84,14 @@ function printObjects(
   const { colors } = terminal
   for (const { id, title, snapshot, since, matches } of objects) {
     const span = since === snapshot ? snapshot : `${since} to ${snapshot}`
-    terminal.print(`${colors.bold(printable(id))}  ${printable(title ?? '')}  ${colors.dim(span)}`)
+    terminal.print(`${colors.bold(id)}  ${title ?? ''}  ${colors.dim(span)}`)
     for (const { path, text: found } of matches) {
-      const place = path.map((step) => printable(String(step))).join(' › ')
+      const place = path.map((step) => String(step)).join(' › ')
       terminal.print(`    ${place}: ${excerpt(found, text)}`)
     }
   }
   if (objects.length > 0) terminal.print()
-  terminal.print(`${plural(objects.length, 'object')} with ${printable(text)} in ${label}`)
+  terminal.print(`${plural(objects.length, 'object')} with ${text} in ${label}`)
 }
 
 /** The part of a text in which the pattern, or the beginning of a glob, is found. */
@@ -100,6 +100,6 @@ function excerpt(text: string, pattern: string): string {
   const at = Math.max(text.toLowerCase().indexOf(literal.toLowerCase()), 0)
   const from = Math.max(at - CONTEXT, 0)
   const to = at + literal.length + CONTEXT
-  const part = printable(text.slice(from, to).replaceAll(/\s+/g, ' '))
+  const part = text.slice(from, to).replaceAll(/\s+/g, ' ')
   return `${from > 0 ? '…' : ''}${part}${to < text.length ? '…' : ''}`
 }

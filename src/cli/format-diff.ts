@@ -6,7 +6,7 @@ import {
   type JsonValue,
   stringifyLossless,
 } from '../objects/lossless-json.ts'
-import { type Colors, plural, printable } from './terminal.ts'
+import { type Colors, plural } from './terminal.ts'
 
 /** Characters of a value shown, and of a text around what differs. */
 const MAX_VALUE = 100
@@ -96,7 +96,7 @@ function formatLines(before: string, after: string, colors: Colors): string[] {
   const show = (lines: string[], paint: (text: string) => string, sign: string) => {
     const differing = lines.slice(start, lines.length - end)
     const shown = differing.slice(0, MAX_LINES).map((line) => {
-      return `    ${paint(`${sign} ${shorten(printable(line))}`)}`
+      return `    ${paint(`${sign} ${shorten(line)}`)}`
     })
     const hidden = differing.length - shown.length
     return hidden > 0
@@ -113,7 +113,7 @@ function cutToDifference(before: string, after: string): [string, string] {
   const to = Math.max(end - CONTEXT, 0)
   const cut = (text: string) => {
     const part = shorten(text.slice(from, text.length - to))
-    return printable(`${from > 0 ? '…' : ''}${part}${to > 0 ? '…' : ''}`)
+    return `${from > 0 ? '…' : ''}${part}${to > 0 ? '…' : ''}`
   }
   return [cut(before), cut(after)]
 }
@@ -131,7 +131,7 @@ function commonEnds(left: ArrayLike<string>, right: ArrayLike<string>) {
 }
 
 function formatValue(value: JsonValue): string {
-  return shorten(printable(stringifyLossless(value)))
+  return shorten(stringifyLossless(value))
 }
 
 function shorten(text: string): string {
@@ -152,12 +152,12 @@ function ownPath(path: readonly Step[], type: string): readonly Step[] {
 }
 
 function formatStep(step: Step, diff: ObjectDiff): string {
-  if (typeof step === 'string') return printable(step)
+  if (typeof step === 'string') return step
   if (typeof step === 'number') return `[${step}]`
-  const key = printable(step.key)
+  const key = step.key
   const label = isPanel(step) ? `panel ${key}` : `${step.by} ${key}`
   const title = titleOfItem(step.item, diff)
-  return title === undefined ? label : `${label} (${shorten(printable(title))})`
+  return title === undefined ? label : `${label} (${shorten(title)})`
 }
 
 function isPanel(step: Step | undefined): boolean {

@@ -10,7 +10,7 @@ import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { formatDifferences, summarizeDifferences } from './format-diff.ts'
 import type { CommonOptions } from './program.ts'
-import { formatAge, formatTime, plural, printable, type Terminal } from './terminal.ts'
+import { formatAge, formatTime, plural, type Terminal } from './terminal.ts'
 
 interface HistoryVerbOptions extends CommonOptions {
   readonly object: string
@@ -81,7 +81,7 @@ async function printJson(
     patch: diff?.patch,
     problem: event.problem,
   }))
-  terminal.print(stringifyLossless({ id, type, snapshots: timeline.snapshots, events }))
+  terminal.printJson({ id, type, snapshots: timeline.snapshots, events }, stringifyLossless)
   return { unreadable: all.filter(({ event }) => event.kind === 'unreadable').length }
 }
 
@@ -93,7 +93,7 @@ async function printSteps(
   patch: boolean,
 ): Promise<{ unreadable: number }> {
   const { colors } = terminal
-  terminal.print(`${colors.bold(printable(object.id))}  ${printable(object.title ?? '')}`)
+  terminal.print(`${colors.bold(object.id)}  ${object.title ?? ''}`)
   terminal.print()
   let [versions, unreadable] = [0, 0]
   let last: HistoryEvent | undefined
@@ -128,7 +128,7 @@ function paintKind({ kind }: HistoryEvent, { colors }: Terminal): string {
 
 function summarize({ event, diff }: Step): string | undefined {
   if (event.problem !== undefined) return event.problem
-  if (event.kind === 'appeared') return `as ${printable(JSON.stringify(event.after?.title ?? ''))}`
+  if (event.kind === 'appeared') return `as ${JSON.stringify(event.after?.title ?? '')}`
   if (diff === undefined) return undefined
   if (event.kind === 'returned' && diff.patch.length === 0) return 'as it was'
   return summarizeDifferences(diff)

@@ -4,7 +4,7 @@ import type { AccountConfig, Config, ConfigNeed } from '../config.ts'
 import { DashkeepError } from '../errors.ts'
 import { type Context, createContext, findAccount, parseId } from './context.ts'
 import type { CommonOptions } from './program.ts'
-import { printable, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 /** Options of every verb that manages sub accounts. */
 export interface ManagementOptions extends CommonOptions {
@@ -71,12 +71,12 @@ export function nameAccount({
   readonly accountId: number
   readonly accountName: string
 }): string {
-  return `${accountId} (${printable(accountName)})`
+  return `${accountId} (${accountName})`
 }
 
 /** A setting, for people. */
 export function formatValue(value: unknown): string {
-  return value === undefined ? 'not set' : printable(JSON.stringify(value))
+  return value === undefined ? 'not set' : JSON.stringify(value)
 }
 
 /** Reads GB per day, such as `3` or `0.5`. Throws a `usage` error for anything else. */

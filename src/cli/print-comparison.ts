@@ -10,7 +10,7 @@ import {
 import type { ReadOptions } from '../snapshot/read-objects.ts'
 import { formatDifferences } from './format-diff.ts'
 import { formatTable } from './table.ts'
-import { formatTime, printable, type Terminal } from './terminal.ts'
+import { formatTime, type Terminal } from './terminal.ts'
 
 /** Differences shown of one object, unless it was asked for. */
 const MAX_SHOWN = 40
@@ -38,7 +38,7 @@ export async function printComparison(
   diffs: readonly TypeDiff[],
   options: PrintOptions,
 ): Promise<void> {
-  if (terminal.json) terminal.print(await formatJson(comparison, diffs, options))
+  if (terminal.json) terminal.printJson(await toJson(comparison, diffs, options), stringifyLossless)
   else if (options.stat) printStat(terminal, comparison, diffs)
   else await printDiffs(terminal, comparison, diffs, options)
 }
@@ -56,11 +56,11 @@ async function* readChanges(
 }
 
 /** Stable members for programs; documented in the README. */
-async function formatJson(
+async function toJson(
   comparison: Comparison,
   diffs: readonly TypeDiff[],
   { stat }: PrintOptions,
-): Promise<string> {
+): Promise<JsonDocument> {
   const { before, after, isLive } = comparison
   const types: JsonDocument[] = []
   for (const found of diffs) {
@@ -86,12 +86,12 @@ async function formatJson(
       touched: named(touched),
     })
   }
-  return stringifyLossless({
+  return {
     accountId: before.manifest.account.id,
     before: sideToJson(before),
     after: isLive ? { service: after.manifest.service } : sideToJson(after),
     types,
-  })
+  }
 }
 
 function sideToJson({ manifest: { snapshot, takenAt } }: SnapshotSide): JsonDocument {
@@ -138,9 +138,7 @@ async function printDiffs(
     terminal.print()
     terminal.print(`${colors.bold(type)}  ${summarize(found)}`)
     const line = (sign: string, { id, title }: NamedObject) =>
-      terminal.print(
-        `  ${sign} ${printable(id)}${title ? `  ${colors.dim(printable(title))}` : ''}`,
-      )
+      terminal.print(`  ${sign} ${id}${title ? `  ${colors.dim(title)}` : ''}`)
     for (const one of added) line(colors.green('+'), one)
     for (const one of removed) line(colors.red('-'), one)
     for await (const { object: one, diff } of readChanges(comparison, found)) {

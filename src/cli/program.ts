@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { version } from '../version.ts'
 import { declareAccountVerbs } from './program-accounts.ts'
 import { referenceForms } from './snapshot-reference.ts'
-import { createTerminal, type Outside, type Terminal } from './terminal.ts'
+import { createErrorTerminal, createTerminal, type Outside, type Terminal } from './terminal.ts'
 
 /**
  * A verb: does its work, writes its results, returns the exit code. Verbs are imported when they
@@ -39,8 +39,8 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
     .addHelpText('after', examples)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => outside.stdout.write(text),
-      writeErr: (text) => outside.stderr.write(text),
+      writeOut: (text) => createTerminal(outside, { json: false }).print(linesOf(text)),
+      writeErr: (text) => createErrorTerminal(outside).print(linesOf(text)),
     })
 
   /** Makes the action of a command: import the verb, run it, hand on its exit code. */
@@ -65,6 +65,11 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
   declareAccountVerbs(program, run, { common, toNumber })
   declareTrialVerbs(program, run)
   return program
+}
+
+/** The lines of a text that ends with a line break. */
+function linesOf(text: string): string[] {
+  return text.replace(/\n$/, '').split('\n')
 }
 
 /** Makes an action of a verb that is imported when it is asked for. */

@@ -10,7 +10,7 @@ import { type Context, createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { RestoreOptions } from './restore.ts'
 import { formatTable } from './table.ts'
-import { createStatusLine, formatTime, plural, printable, type Terminal } from './terminal.ts'
+import { createStatusLine, formatTime, plural, type Terminal } from './terminal.ts'
 
 /** The sandbox takes larger requests than services do, and is quicker for it. */
 const DRILL_BYTES = 16 * 1024 ** 2
@@ -120,7 +120,7 @@ function printDrills(terminal: Terminal, drills: readonly AccountDrill[]): void 
   terminal.print(formatTable(header, rows, { colors, right: [0, 3, 4] }))
   for (const drilled of drills) {
     for (const reason of reasonsOf(drilled)) {
-      terminal.print(`${colors.red('failed')} ${drilled.accountId}: ${printable(reason)}`)
+      terminal.print(`${colors.red('failed')} ${drilled.accountId}: ${reason}`)
     }
   }
   for (const { accountId, problems } of drills) {

@@ -1,6 +1,6 @@
 import type { MissingObject, Selection } from '../restore/choose.ts'
 import type { Restoring } from './restore.ts'
-import { formatAge, formatTime, plural, printable, type Terminal } from './terminal.ts'
+import { formatAge, formatTime, plural, type Terminal } from './terminal.ts'
 
 /** Lines shown of each kind on a terminal; `--json` has them all. */
 export const MAX_SHOWN = 20
@@ -11,7 +11,7 @@ export function printSource(terminal: Terminal, { source, manifest }: Restoring)
   const taken = takenAt
     ? `, taken ${formatTime(takenAt)} (${formatAge(takenAt, terminal.now())})`
     : ''
-  terminal.print(`From ${printable(source.label)}${taken}`)
+  terminal.print(`From ${source.label}${taken}`)
 }
 
 /** Stable members for programs. */
@@ -35,13 +35,13 @@ export function printNeeds(
     return `${colors.yellow('missing')} ${describe(object)}`
   })
   printList(terminal, unexplained, ({ id, names }) => {
-    const list = printable(names.join(', '))
-    return `${colors.yellow('missing')} what ${printable(id)} calls ${list}: its references do not say`
+    const list = names.join(', ')
+    return `${colors.yellow('missing')} what ${id} calls ${list}: its references do not say`
   })
   if (indexPatterns.length > 0) {
     terminal.print('Index patterns that must be there, since no export holds them:')
     printList(terminal, indexPatterns, ({ objectId, neededBy }) => {
-      return `  ${printable(objectId)}  ${colors.dim(`for ${plural(neededBy.length, 'object')}`)}`
+      return `  ${objectId}  ${colors.dim(`for ${plural(neededBy.length, 'object')}`)}`
     })
   }
   if (others.length > 0) {
@@ -53,7 +53,7 @@ export function printNeeds(
 function describe({ type, objectId, neededBy }: MissingObject): string {
   const [first = ''] = neededBy
   const more = neededBy.length > 1 ? ` and ${neededBy.length - 1} more` : ''
-  return `${printable(`${type}:${objectId}`)}, needed by ${printable(first)}${more}`
+  return `${type}:${objectId}, needed by ${first}${more}`
 }
 
 /** Prints a line for each item, and how many more there are. */

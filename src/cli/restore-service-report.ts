@@ -10,7 +10,7 @@ import type { Account } from '../snapshot/source.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import type { Restoring } from './restore.ts'
 import { needsToJson, printList, printNeeds, printSource, sourceToJson } from './restore-report.ts'
-import { plural, printable, printHint, type Terminal } from './terminal.ts'
+import { plural, printHint, type Terminal } from './terminal.ts'
 
 /** Where the objects go. */
 export interface Into {
@@ -65,9 +65,7 @@ export function printPlan(
   const { colors } = terminal
   const { selection } = restoring
   printSource(terminal, restoring)
-  terminal.print(
-    `Into account ${account.accountId} (${printable(account.accountName)}) at ${address}`,
-  )
+  terminal.print(`Into account ${account.accountId} (${account.accountName}) at ${address}`)
   if (selection.added > 0) {
     terminal.print(`With ${plural(selection.added, 'object')} that the chosen ones need`)
   }
@@ -82,8 +80,8 @@ export function printPlan(
     const sign = signs[action]
     if (sign === undefined) continue
     printList(terminal, objects, ({ entry: { id, title } }) => {
-      const name = title === undefined ? '' : `  ${colors.dim(printable(title))}`
-      return `  ${shown[action](sign)} ${printable(id)}${name}`
+      const name = title === undefined ? '' : `  ${colors.dim(title)}`
+      return `  ${shown[action](sign)} ${id}${name}`
     })
   }
   printNeeds(terminal, selection, plan.missing)
@@ -104,10 +102,10 @@ export function printOutcome(terminal: Terminal, outcome: Outcome): void {
   const { notSent, failed } = applied
   if (failed.length > 0) {
     terminal.print(`The service names ${plural(failed.length, 'object')} as failed:`)
-    printList(terminal, failed, (name) => `  ${colors.red('!')} ${printable(name)}`)
+    printList(terminal, failed, (name) => `  ${colors.red('!')} ${name}`)
   }
   for (const error of errorsOf(applied)) {
-    terminal.print(`${colors.red('failed')} ${printable(error.message)}`)
+    terminal.print(`${colors.red('failed')} ${error.message}`)
     printHint(terminal, error)
   }
   if (notSent > 0) terminal.print(`${plural(notSent, 'object')} not sent`)
@@ -144,7 +142,7 @@ function printEnds(
   )
   printList(terminal, lost, ([{ entry }, ended]) => {
     const state = ended === 'absent' ? 'is not there' : 'is there in another state'
-    return `  ${colors.red('!')} ${printable(entry.id)} ${state}`
+    return `  ${colors.red('!')} ${entry.id} ${state}`
   })
 }
 

@@ -20,7 +20,7 @@ import {
   printPlan,
   toJson,
 } from './restore-service-report.ts'
-import { confirm, createStatusLine, plural, printable, type Terminal } from './terminal.ts'
+import { confirm, createStatusLine, plural, type Terminal } from './terminal.ts'
 
 /** Plans a restore to the service and, once somebody agrees, does it and checks it. */
 export async function restoreToService(
@@ -102,7 +102,7 @@ async function identify(
   const account = await target.whoami({ signal })
   const expected = (intoAccount === undefined ? source.account?.id : undefined) ?? accountId
   if (expected === undefined || account.accountId === expected) return account
-  const found = `the token of ${name} belongs to account ${account.accountId} (${printable(account.accountName)})`
+  const found = `the token of ${name} belongs to account ${account.accountId} (${account.accountName})`
   throw new DashkeepError(`Cannot restore into account ${expected}: ${found}`, {
     kind: 'usage',
     hint:

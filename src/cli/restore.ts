@@ -15,7 +15,7 @@ import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { needsToJson, printNeeds, printSource, sourceToJson } from './restore-report.ts'
 import { selectSnapshot } from './select-snapshots.ts'
-import { plural, printable, type Terminal } from './terminal.ts'
+import { plural, type Terminal } from './terminal.ts'
 
 /** Options of the verb, as the command line gives them. */
 export interface RestoreOptions extends CommonOptions {
@@ -138,7 +138,7 @@ function refuseSuspect({ snapshot, suspect }: Manifest, { allowSuspect }: Restor
   if (suspect === undefined || allowSuspect) return
   const { reasons, lastGood } = suspect
   throw new DashkeepError(
-    `Cannot restore snapshot ${snapshot}: it is suspect (${printable(reasons.join('; '))})`,
+    `Cannot restore snapshot ${snapshot}: it is suspect (${reasons.join('; ')})`,
     {
       kind: 'usage',
       hint: `${lastGood === undefined ? '' : `the last good one is ${lastGood}; `}--allow-suspect restores it all the same`,
@@ -172,7 +172,7 @@ function report(terminal: Terminal, restoring: Restoring, written: WrittenFiles)
     `${colors.green('restored')} ${plural(written.objects, 'object')}${added} into ${written.path} (${plural(written.files, 'file')})`,
   )
   for (const id of written.leftOut) {
-    terminal.print(`${colors.yellow('left out')} ${printable(id)}: its hit holds no object`)
+    terminal.print(`${colors.yellow('left out')} ${id}: its hit holds no object`)
   }
   printNeeds(terminal, selection, selection.missing)
 }

@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { DashkeepError } from '../errors.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import { createProgram } from './program.ts'
-import { createTerminal, type Outside, printable } from './terminal.ts'
+import { createErrorTerminal, type Outside } from './terminal.ts'
 
 /** Runs one command line and returns the exit code. Never throws. */
 export async function runCli(args: readonly string[], outside: Outside): Promise<number> {
@@ -22,21 +22,30 @@ export async function runCli(args: readonly string[], outside: Outside): Promise
 
 /** Says what went wrong, and returns the exit code. */
 function report(error: unknown, outside: Outside): number {
-  const { colors } = createTerminal({ ...outside, stdout: outside.stderr }, { json: false })
-  const message = error instanceof Error ? error.message : String(error)
-  outside.stderr.write(`${colors.red('error:')} ${printableLines(message)}\n`)
+  const { colors, print } = createErrorTerminal(outside)
+  print(
+    describe(error).map((line, place) => (place > 0 ? line : `${colors.red('error:')} ${line}`)),
+  )
   if (error instanceof DashkeepError) {
     const { hint } = error
-    if (hint !== undefined) {
-      outside.stderr.write(`${colors.cyan('hint:')} ${printableLines(hint)}\n`)
-    }
+    if (hint !== undefined) print(`${colors.cyan('hint:')} ${hint}`)
   } else if (error instanceof Error) {
-    outside.stderr.write(`${error.stack}\nThis is a defect of dashkeep; please report it.\n`)
+    print([...framesOf(error), 'This is a defect of dashkeep; please report it.'])
   }
   return exitCodeOf(error)
 }
 
-/** Errors name objects, files and answers: nothing in them may steer the terminal. */
-function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n')
+/** The lines of a message. That of an error from elsewhere is one line, whatever it holds. */
+function describe(error: unknown): string[] {
+  if (error instanceof DashkeepError) return error.message.split('\n')
+  return [error instanceof Error ? error.message : String(error)]
+}
+
+/** The lines of a stack that say where, without the message, which may hold any lines. */
+function framesOf({ stack = '', message }: Error): string[] {
+  const at = stack.indexOf(message)
+  return stack
+    .slice(at < 0 ? 0 : at + message.length)
+    .split('\n')
+    .slice(1)
 }

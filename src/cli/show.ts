@@ -47,7 +47,7 @@ function printManifest(terminal: Terminal, manifest: Manifest): void {
   terminal.print(exportTable(terminal, manifest))
 }
 
-function exportTable({ colors }: Terminal, manifest: Manifest): string {
+function exportTable({ colors }: Terminal, manifest: Manifest): string[] {
   const rows = manifest.exports.map(({ type, objects, kibanaVersion, file, remarks }) => {
     const change = manifest.changes?.[type]
     return [

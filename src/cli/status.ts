@@ -8,7 +8,7 @@ import { exitCodes } from './exit-codes.ts'
 import { manage } from './management.ts'
 import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
-import { formatAge, formatBytes, plural, printable, type Terminal } from './terminal.ts'
+import { formatAge, formatBytes, plural, type Terminal } from './terminal.ts'
 
 type State = 'good' | 'stale' | 'suspect' | 'damaged' | 'missing'
 
@@ -134,7 +134,7 @@ function printStatus(
     const good = status?.newestGood
     return [
       String(accountId),
-      printable(name),
+      name,
       state === 'good' ? colors.green(state) : colors.red(state),
       good?.snapshot ?? '',
       good ? formatAge(new Date(good.takenAt), now) : '',

@@ -1,9 +1,11 @@
 import type { Readable, Writable } from 'node:stream'
-import { createColors } from 'picocolors'
+import { cleanLine, escapeHidden } from '../clean-text.ts'
 import type { Environment } from '../config.ts'
 import { hintOf } from '../errors.ts'
+import { type Colors, createColors, paintLine } from './colors.ts'
 
 export { formatAge, formatTime, plural } from '../wording.ts'
+export type { Colors }
 
 /** What the outside world hands to a verb. */
 export interface Outside {
@@ -17,33 +19,69 @@ export interface Outside {
   readonly stdin?: () => Readable & { isTTY?: boolean }
 }
 
-/** Colours that are none outside a terminal, with `NO_COLOR`, and in a dumb terminal. */
-export type Colors = ReturnType<typeof createColors>
-
-/** Where a verb's results go: a person or a program. */
-export interface Terminal extends Outside {
+/**
+ * Where a verb's results go: a person or a program. Everything but `writeRaw` is clean: text from
+ * the service or the archive neither steers a terminal nor adds a line of its own.
+ */
+export interface Terminal extends Omit<Outside, 'stdout'> {
   /** Whether the results are to be one JSON document (or one per line). */
   readonly json: boolean
   readonly colors: Colors
   /** Whether a person watches standard error, so that progress may be drawn. */
   readonly watched: boolean
-  /** Writes a line of results. */
-  print(line?: string): void
-  /** Writes a result as one line of JSON. */
-  printJson(value: unknown): void
+  /** Writes a line of results, or several. A line break within one becomes a space. */
+  print(lines?: string | readonly string[]): void
+  /** Writes a result as JSON, on one line unless `stringify` makes several. No data is lost. */
+  printJson<Value>(value: Value, stringify?: (value: Value) => string): void
+  /** Writes bytes or text as they are, and waits while the reader of a pipe is slower. */
+  writeRaw(bytes: Uint8Array | string): Promise<void>
 }
 
 export function createTerminal(outside: Outside, { json }: { json: boolean }): Terminal {
-  const { env, stdout, stderr } = outside
+  const { stdout, ...rest } = outside
+  const { env, stderr, signal } = rest
   const plain = Boolean(env.NO_COLOR) || env.TERM === 'dumb'
   return {
-    ...outside,
+    ...rest,
     json,
     colors: createColors(stdout.isTTY === true && !plain),
     watched: stderr.isTTY === true && env.TERM !== 'dumb' && !json,
-    print: (line = '') => void stdout.write(`${line}\n`),
-    printJson: (value) => void stdout.write(`${JSON.stringify(value)}\n`),
+    print(lines = '') {
+      stdout.write(
+        [lines]
+          .flat()
+          .map((line) => `${paintLine(line)}\n`)
+          .join(''),
+      )
+    },
+    printJson: (value, stringify = (one) => JSON.stringify(one)) =>
+      void stdout.write(`${escapeHidden(stringify(value))}\n`),
+    writeRaw: (bytes) => writeRaw(stdout, bytes, signal),
   }
+}
+
+/** Writes dashkeep's own messages and errors to standard error, as clean as results are. */
+export function createErrorTerminal(outside: Outside): Terminal {
+  return createTerminal({ ...outside, stdout: outside.stderr }, { json: false })
+}
+
+async function writeRaw(
+  stdout: Writable,
+  bytes: Uint8Array | string,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted()
+  if (stdout.destroyed || stdout.write(bytes)) return
+  await new Promise<void>((resolve) => {
+    const events = ['drain', 'close', 'error'] as const
+    const done = () => {
+      for (const event of events) stdout.off(event, done)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    for (const event of events) stdout.on(event, done)
+    signal.addEventListener('abort', done)
+  })
 }
 
 /**
@@ -63,7 +101,9 @@ export async function confirm(
   const { createInterface } = await import('node:readline/promises')
   const prompt = createInterface({ input, output: stderr })
   try {
-    return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `, { signal })).trim())
+    return /^y(es)?$/i.test(
+      (await prompt.question(`${cleanLine(question)} [y/N] `, { signal })).trim(),
+    )
   } finally {
     prompt.close()
   }
@@ -72,7 +112,7 @@ export async function confirm(
 /** Prints what to try after a failure, where that is known. */
 export function printHint({ print }: Terminal, error: unknown): void {
   const hint = hintOf(error)
-  if (hint !== undefined) print(`  hint: ${printable(hint)}`)
+  if (hint !== undefined) print(`  hint: ${hint}`)
 }
 
 /** A line at the bottom of a watched terminal that says what is going on. */
@@ -95,7 +135,7 @@ export function createStatusLine({ watched, stderr }: Terminal): StatusLine {
       if (!watched || now - drawnAt < 100) return
       drawnAt = now
       drawn = true
-      stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns ?? 80) - 1)}`)
+      stderr.write(`\r\x1b[K${cleanLine(text).slice(0, (stderr.columns ?? 80) - 1)}`)
     },
     clear,
   }
@@ -107,15 +147,4 @@ export function formatBytes(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1)
   const value = bytes / 1000 ** power
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`
-}
-
-/**
- * Text of the account for a terminal: nothing in it may steer the terminal, nor turn the direction
- * of what is written.
- */
-export function printable(text: string): string {
-  return text.replaceAll(
-    /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu,
-    '\u{fffd}',
-  )
 }

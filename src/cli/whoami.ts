@@ -4,7 +4,7 @@ import { type Context, createContext, selectAccounts } from './context.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
-import { printable, printHint, type Terminal } from './terminal.ts'
+import { printHint, type Terminal } from './terminal.ts'
 
 interface Identity {
   readonly name: string
@@ -54,17 +54,13 @@ function printIdentities(terminal: Terminal, identities: readonly Identity[]): v
   const { colors } = terminal
   const rows = identities
     .filter(({ error }) => error === undefined)
-    .map(({ name, accountId, accountName = '' }) => [
-      name,
-      String(accountId),
-      printable(accountName),
-    ])
+    .map(({ name, accountId, accountName = '' }) => [name, String(accountId), accountName])
   if (rows.length > 0) {
     terminal.print(formatTable(['ACCOUNT', 'ID', 'NAME'], rows, { colors, right: [1] }))
   }
   for (const { error } of identities) {
     if (error === undefined) continue
-    terminal.print(`${colors.red('failed')} ${printable(error.message)}`)
+    terminal.print(`${colors.red('failed')} ${error.message}`)
     printHint(terminal, error)
   }
 }

@@ -1,3 +1,4 @@
+import { cleanLine } from '../clean-text.ts'
 import type { AccountOutcome, GoodSnapshot, RunOutcome } from '../outcome.ts'
 import { formatAge, formatTime, plural } from '../wording.ts'
 import type { AccountEvents, News } from './events.ts'
@@ -5,22 +6,42 @@ import type { AccountEvents, News } from './events.ts'
 /** Accounts told of one by one; a message is to be read. */
 const MAX_TOLD = 20
 
+/** Characters of a line; a receiver takes a few ten thousand in all. */
+const MAX_LINE = 1000
+
 /** Accounts in the JSON of a webhook. */
 const MAX_LISTED = 100
 
 /** Says in plain text what happened, since when, and what to do. */
 export function composeText(news: News): string {
+  return composeLines(news).join('\n')
+}
+
+/**
+ * The same for Slack and for what takes its messages, such as Mattermost. All but the headline is a
+ * block of code, in which neither of them sees links, mentions or bold text.
+ */
+export function composeMarkup(news: News): string {
+  const [headline, ...lines] = composeLines(news)
+  const code = lines.join('\n').replaceAll(/`{2,}/g, (run) => "'".repeat(run.length))
+  const escaped = code.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return `${headline}\n\`\`\`\n${escaped}\n\`\`\``
+}
+
+/** The lines of a message. None of them breaks, whatever the service or the archive holds. */
+function composeLines(news: News): string[] {
   const { run } = news
   const accounts = news.accounts.filter(({ outcome }) => !isFailureOfRun(outcome, run))
-  const told = accounts.slice(0, MAX_TOLD).map(({ outcome }) => tellAccount(outcome, run))
-  const hidden = accounts.length - told.length
-  return [
+  const told = accounts.slice(0, MAX_TOLD).flatMap(({ outcome }) => tellAccount(outcome, run))
+  const hidden = Math.max(0, accounts.length - MAX_TOLD)
+  const lines = [
     headline(run),
-    ...(run.error ? [tellError(run.error)] : []),
+    ...(run.error ? tellError(run.error) : []),
     ...told,
     ...(hidden > 0 ? [`… and ${plural(hidden, 'more account')}`] : []),
     `run ${run.run}, ${formatTime(run.startedAt)} to ${formatTime(run.endedAt)} UTC, exit status ${run.exitCode}`,
-  ].join('\n')
+  ]
+  return lines.map((line) => cleanLine(line, MAX_LINE))
 }
 
 /** What a generic webhook gets. Its members are documented in the README and stay. */
@@ -77,11 +98,11 @@ function headline({ accounts, error }: RunOutcome): string {
   return `dashkeep: of ${all} ${parts.join(', ')}`
 }
 
-function tellError({ message, hint }: { message: string; hint: string | undefined }): string {
-  return hint === undefined ? message : `${message}\n  to do: ${hint}`
+function tellError({ message, hint }: { message: string; hint: string | undefined }): string[] {
+  return hint === undefined ? [message] : [message, `  to do: ${hint}`]
 }
 
-function tellAccount(outcome: AccountOutcome, run: RunOutcome): string {
+function tellAccount(outcome: AccountOutcome, run: RunOutcome): string[] {
   const { account, result, reasons, hint, taken, recovered, badSince } = outcome
   const state = recovered ? 'recovered' : result
   const lines = [`${state} ${account}: ${reasons.join('; ') || describeTaken(outcome)}`]
@@ -90,7 +111,7 @@ function tellAccount(outcome: AccountOutcome, run: RunOutcome): string {
   else if (badSince)
     lines.push(`  had not been good since ${describeMoment(badSince, run.endedAt)}`)
   if (hint !== undefined) lines.push(`  to do: ${hint}`)
-  return lines.join('\n')
+  return lines
 }
 
 function describeTaken({ taken }: AccountOutcome): string {

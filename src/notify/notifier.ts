@@ -1,9 +1,10 @@
+import { cleanStrings } from '../clean-text.ts'
 import { type NotificationConfig, runEvents } from '../config.ts'
 import type { Logger } from '../log.ts'
 import type { RunOutcome } from '../outcome.ts'
 import { post } from '../post.ts'
 import { newsOf } from './events.ts'
-import { composeJson, composeText } from './message.ts'
+import { composeJson, composeMarkup, composeText } from './message.ts'
 
 /** Bytes of log that a ping carries. */
 const MAX_LOG_BYTES = 10_000
@@ -40,7 +41,11 @@ export function createNotifier(
   }
   return {
     started: () => tellAll((receiver) => (receiver.kind === 'ping' ? startPing : undefined)),
-    ended: (run) => tellAll((receiver) => composeLetter(receiver, run, options.logTail)),
+    ended(outcome) {
+      // Here, so that no receiver is told anything but clean text.
+      const run = cleanStrings(outcome)
+      return tellAll((receiver) => composeLetter(receiver, run, options.logTail))
+    },
   }
 }
 
@@ -89,8 +94,7 @@ function composeLetter(
   if (receiver.kind === 'ping') return composePing(run, logTail(), receiver)
   const news = newsOf(run, receiver.on)
   if (news === undefined) return undefined
-  const content =
-    receiver.kind === 'slack' ? { text: escapeForSlack(composeText(news)) } : composeJson(news)
+  const content = receiver.kind === 'slack' ? { text: composeMarkup(news) } : composeJson(news)
   return { suffix: '', contentType: 'application/json', body: JSON.stringify(content) }
 }
 
@@ -107,9 +111,4 @@ function composePing(
     contentType: 'text/plain; charset=utf-8',
     body: `${text}\n\n${log.slice(-MAX_LOG_BYTES)}`,
   }
-}
-
-/** What Slack would take for a link or a mention. */
-function escapeForSlack(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -107,13 +107,13 @@ function findObjects(
   if (found.length === 1 || (found.length > 0 && isGlob(name, found))) return found
   if (found.length > 1) {
     throw new DashkeepError(
-      `Cannot choose the object ${shown(name)}: ${found.length} objects of ${label} fit`,
+      `Cannot choose the object ${name}: ${found.length} objects of ${label} fit`,
       { kind: 'usage', hint: `give one of their ids: ${listed(found.map(describe))}` },
     )
   }
   const labels = nearest.labels()
   throw new DashkeepError(
-    `Cannot find the object ${shown(name)}: ${label} holds none of this id or title`,
+    `Cannot find the object ${name}: ${label} holds none of this id or title`,
     {
       kind: 'usage',
       hint:
@@ -136,10 +136,5 @@ function listed(texts: readonly string[]): string {
 }
 
 function describe({ id, title }: ObjectEntry): string {
-  return shown(title === undefined ? id : `${id} (${title})`)
-}
-
-/** Neither ids nor titles may steer the terminal that shows them. */
-function shown(text: string): string {
-  return text.replaceAll(/\p{C}/gu, '\u{fffd}')
+  return title === undefined ? id : `${id} (${title})`
 }

@@ -74,9 +74,9 @@ describe('a single backup tells', () => {
     const texts = receiver.jsonAt('/').map(({ text }) => text)
     expect(texts).toEqual([
       expect.stringMatching(
-        /^dashkeep: of 1 account 1 suspect, 0 good\nsuspect default: search: 0 obj/,
+        /^dashkeep: of 1 account 1 suspect, 0 good\n```\nsuspect default: search: 0 obj/,
       ),
-      expect.stringMatching(/^dashkeep: of 1 account 1 good\nrecovered default: snapshot /),
+      expect.stringMatching(/^dashkeep: of 1 account 1 good\n```\nrecovered default: snapshot /),
     ])
     expect(texts[0]).toContain('run `dashkeep backup --accept-fall`')
   })
