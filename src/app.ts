@@ -294,6 +294,7 @@ export async function backupAccount(
       sealer: await sealEncryption(config, options.env),
       opener: await openEncryption(config, options.env),
       scanLimits: scanLimitsOf(config),
+      proveEachRunBytes: config.limits.proveEachRunBytes,
       full: options.full,
       acceptFall: options.acceptFall,
       signal: options.signal,

@@ -154,6 +154,8 @@ export interface Limits {
   readonly maxHitBytes: number
   /** Largest request of a restore; an object that is larger goes alone. */
   readonly maxImportBytes: number
+  /** Stored files up to this size in total are proven in each run that shares them. */
+  readonly proveEachRunBytes: number
 }
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -386,6 +388,9 @@ const fileSchema = z
         maxExportBytes: positive.describe('Largest export accepted, decoded'),
         maxHitBytes: positive.describe('Largest hit accepted'),
         maxImportBytes: positive.describe('Largest request of a restore'),
+        proveEachRunBytes: positive.describe(
+          'Stored files up to this size in total are proven in each unchanged run, larger ones at least every seven days',
+        ),
       })
       .partial()
       .optional(),
@@ -409,6 +414,7 @@ const defaultLimits: Limits = {
   maxExportBytes: 4 * 1024 ** 3,
   maxHitBytes: 16 * 1024 ** 2,
   maxImportBytes: 1024 ** 2,
+  proveEachRunBytes: 64 * 1024 ** 2,
 }
 
 /** Types exported unless others are configured (specification, section 4). */

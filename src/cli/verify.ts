@@ -2,6 +2,7 @@ import { openArchive, openEncryption, scanLimitsOf } from '../app.ts'
 import { durationPattern, parseDuration } from '../duration.ts'
 import { DashkeepError } from '../errors.ts'
 import { listFolders, type SnapshotFolder } from '../snapshot/archive.ts'
+import { type DamagedFiles, noteDamage } from '../snapshot/damage-note.ts'
 import { type VerifiedSnapshot, verifySnapshots } from '../snapshot/verify.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { createContext, parseAccountId } from './context.ts'
@@ -37,6 +38,7 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
   const status = createStatusLine(terminal)
   const totals: Totals = { snapshots: 0, bytes: 0, defects: 0, sealed: 0 }
   const report: VerifiedSnapshot['defects'][number][] = []
+  const warnings: string[] = []
   try {
     const folders = await choose(store, options.snapshots, {
       accountId,
@@ -45,23 +47,46 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
     })
     const scanLimits = scanLimitsOf(config)
     const verified = verifySnapshots(store, filter(folders), { scanLimits, opener, signal })
-    for await (const { snapshot, bytesRead, sealed, defects } of verified) {
+    const note = createNotes(store, { foundAt: terminal.now(), signal })
+    for await (const { snapshot, bytesRead, sealed, defects, damaged } of verified) {
       totals.snapshots += 1
       totals.bytes += bytesRead
       totals.defects += defects.length
       totals.sealed += sealed
       report.push(...defects)
+      if (damaged !== undefined) warnings.push(...(await note(damaged)))
       status.show(
         `${plural(totals.snapshots, 'snapshot')} · ${formatBytes(totals.bytes)} · ${snapshot}`,
       )
     }
     status.clear()
-    if (terminal.json) terminal.printJson({ ...totals, report })
-    else printReport(terminal, totals, report)
+    if (terminal.json) terminal.printJson({ ...totals, report, warnings })
+    else printReport(terminal, totals, { report, warnings })
     return totals.defects > 0 ? exitCodes.unverified : exitCodes.done
   } finally {
     status.clear()
     await store.close()
+  }
+}
+
+/**
+ * Notes damaged files in the archive, once for each folder, so that no later backup shares them.
+ * Returns a warning when that cannot be done: `verify` may run with rights that only read.
+ */
+function createNotes(store: ObjectStore, options: { foundAt: Date; signal: AbortSignal }) {
+  const noted = new Set<string>()
+  return async (damaged: DamagedFiles): Promise<string[]> => {
+    const folder = `${damaged.accountId}/${damaged.snapshot}`
+    if (noted.has(folder)) return []
+    noted.add(folder)
+    try {
+      await noteDamage(store, damaged, options)
+      return []
+    } catch (error) {
+      options.signal.throwIfAborted()
+      if (!(error instanceof DashkeepError)) throw error
+      return [`${error.message}: run \`dashkeep backup --full\`, or backups may share the damage`]
+    }
   }
 }
 
@@ -109,12 +134,13 @@ function parseShare(text: string): number {
 function printReport(
   terminal: Terminal,
   totals: Totals,
-  report: VerifiedSnapshot['defects'],
+  { report, warnings }: { report: VerifiedSnapshot['defects']; warnings: readonly string[] },
 ): void {
   const { colors } = terminal
   for (const { accountId, snapshot, problem } of report) {
     terminal.print(`${colors.red('damaged')} ${accountId}/${snapshot}: ${problem}`)
   }
+  for (const warning of warnings) terminal.print(`${colors.yellow('warning')} ${warning}`)
   const read = `${plural(totals.snapshots, 'snapshot')}, ${formatBytes(totals.bytes)} read`
   terminal.print(
     totals.defects === 0

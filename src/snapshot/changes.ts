@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey } from './archive.ts'
 import type { SortedIndex } from './content-digest.ts'
-import { canOpen } from './data-file.ts'
+import { canOpen, explainUnreadable } from './data-file.ts'
 import type { Opener } from './encryption.ts'
 import type { ScanLimits } from './export-scanner.ts'
 import type { ChangeCounts, Manifest, ManifestExport } from './manifest.ts'
@@ -64,7 +64,7 @@ export async function compareWithPrevious(
   const removed: ChangedObject[] = []
   let removedCount = 0
   const key = dataFileKey(manifest, entry.file)
-  const { defect } = await proveExport(store, key, entry, {
+  const reading = proveExport(store, key, entry, {
     ...options,
     onObject({ id, title }, hit) {
       const place = index.find(id)
@@ -76,6 +76,9 @@ export async function compareWithPrevious(
       if (removed.length < MAX_NAMED) removed.push({ id, title })
     },
   })
+  const { defect } = await reading.catch((error) => ({
+    defect: explainUnreadable(error, options.signal),
+  }))
   if (defect !== undefined) return { defect }
   const gone = { named: removed, count: removedCount }
   return { finder: createFinder(entry.type, index, states, gone) }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createBlockWriter } from '../buffers.ts'
+import { DashkeepError } from '../errors.ts'
 import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
 import {
   BLOCK_BYTES,
@@ -162,6 +163,16 @@ export async function proveDataFile(
   const decoded = await decoder?.end()
   if (decoded instanceof OpenError) throw decoded
   return decoded
+}
+
+/**
+ * Says why the store could not return a file, for a caller that can do without it: a disk with a bad
+ * sector must not fail every later run. Throws an interruption, and what is no fault of the store.
+ */
+export function explainUnreadable(error: unknown, signal: AbortSignal | undefined): string {
+  signal?.throwIfAborted()
+  if (error instanceof DashkeepError) return error.message
+  throw error
 }
 
 /** Whether the content of a file can be read with what is at hand. */

@@ -57,6 +57,8 @@ const manifestSchema = z.object({
   exports: z.array(exportSchema).min(1).refine(haveOwnFiles),
   /** The snapshot whose folder holds the files, when nothing changed since. */
   sameAs: snapshotName.optional(),
+  /** When the stored bytes of the files of `sameAs` were last compared with their SHA-256. */
+  filesProvenAt: isoTime.optional(),
   /** What changed against the previous snapshot, by type; absent for a first snapshot. */
   changes: z.record(z.string(), changeCounts).optional(),
   /** Why this snapshot should not be trusted before somebody has looked; absent for a good one. */

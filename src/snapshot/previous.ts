@@ -8,6 +8,7 @@ import {
   type StoredManifest,
   tryReadManifest,
 } from './archive.ts'
+import { damageNoteName } from './damage-note.ts'
 import { type Manifest, ManifestError } from './manifest.ts'
 import { timePrefix } from './snapshot-name.ts'
 
@@ -22,8 +23,11 @@ export interface Previous {
   readonly lastGood: Manifest | undefined
   /** Why there is no last good snapshot to measure against, although there should be one. */
   readonly doubt: string | undefined
-  /** Whether every file that `newest` describes is in the store with its size. */
-  readonly filesPresent: boolean
+  /**
+   * Whether every file that `newest` describes is in the store with its size, and `verify` has
+   * found none of them damaged.
+   */
+  readonly filesSound: boolean
   /** What was found wrong on the way, for people; the run goes on, but not in silence. */
   readonly warnings: readonly string[]
 }
@@ -54,14 +58,12 @@ export async function findPrevious(
       continue
     }
     const { lastGood, doubt } = await findLastGood(store, newest.manifest, options)
-    const filesPresent = await hasFiles(store, newest.manifest, folders, options)
-    if (!filesPresent) {
-      warnings.push(`files of snapshot ${folder.snapshot} are missing or cut short`)
-    }
-    return { newest, lastGood, doubt, filesPresent, warnings }
+    const defect = await findDefect(store, newest.manifest, folders, options)
+    if (defect !== undefined) warnings.push(`files of snapshot ${folder.snapshot} ${defect}`)
+    return { newest, lastGood, doubt, filesSound: defect === undefined, warnings }
   }
   const doubt = past.length > 0 ? 'no earlier snapshot can be read to compare with' : undefined
-  return { newest: undefined, lastGood: undefined, doubt, filesPresent: false, warnings }
+  return { newest: undefined, lastGood: undefined, doubt, filesSound: false, warnings }
 }
 
 /** The account's snapshots of the last weeks, or all of them when there are none. */
@@ -95,13 +97,16 @@ async function findLastGood(
   return { ...none, doubt: `the last good snapshot ${lastGood} cannot be read to compare with` }
 }
 
-/** Compares sizes with the listing; asks for the folder when the listing does not reach so far. */
-async function hasFiles(
+/**
+ * Says what the listing shows to be wrong with a snapshot's files: a size, or a note of `verify`.
+ * Asks for the folder when the listing does not reach so far.
+ */
+async function findDefect(
   store: ObjectStore,
   manifest: Manifest,
   folders: readonly SnapshotFolder[],
   options: { signal?: AbortSignal | undefined },
-): Promise<boolean> {
+): Promise<string | undefined> {
   const { id } = manifest.account
   const holder = manifest.sameAs ?? manifest.snapshot
   const sizes = new Map<string, number>()
@@ -113,9 +118,12 @@ async function hasFiles(
       sizes.set(key, size)
     }
   }
-  // Without its manifest a folder counts as what an interrupted run left, and is swept.
-  if (!sizes.has(fileKey(id, holder, manifestName))) return false
-  return manifest.exports.every(
+  const present = manifest.exports.every(
     ({ file }) => sizes.get(dataFileKey(manifest, file)) === file.stored.bytes,
   )
+  // Without its manifest a folder counts as what an interrupted run left, and is swept.
+  if (!present || !sizes.has(fileKey(id, holder, manifestName))) return 'are missing or cut short'
+  return sizes.has(fileKey(id, holder, damageNoteName))
+    ? 'were found damaged by `verify`'
+    : undefined
 }

@@ -5,7 +5,7 @@ import pRetry, { AbortError } from 'p-retry'
 import { DashkeepError } from '../errors.ts'
 import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
 import { version } from '../version.ts'
-import { dataFileKey, fileKey, hasManifest, manifestName, type StoredManifest } from './archive.ts'
+import { fileKey, hasManifest, manifestName, type StoredManifest } from './archive.ts'
 import { type ChangeFinder, compareWithPrevious, type TypeChanges } from './changes.ts'
 import { type Compression, dataFileName } from './compression.ts'
 import {
@@ -27,6 +27,7 @@ import {
 import { findPrevious, type Previous } from './previous.ts'
 import { proveExport } from './prove-export.ts'
 import { createExportScan, type ExportContent, type ExportScan } from './scan-export.ts'
+import { prepareSharing, type Sharing, warnOfDamage } from './sharing.ts'
 import { createSnapshotName } from './snapshot-name.ts'
 import type { Account, SavedObjectSource } from './source.ts'
 import { noteSpent } from './spent-buffers.ts'
@@ -43,6 +44,8 @@ export interface TakeOptions {
   readonly sealer?: Sealer | undefined
   /** Reads encrypted files, so that changes against them can be named. A run needs none. */
   readonly opener?: Opener | undefined
+  /** Files up to this size in total are proven in each run that shares them. */
+  readonly proveEachRunBytes?: number | undefined
   /** Store the files also when nothing changed. */
   readonly full?: boolean | undefined
   /** Part of a type's objects (0 to 1) that may vanish before the snapshot is suspect. */
@@ -138,20 +141,19 @@ export async function takeSnapshot(
   const run: Run = { ...options, source, store, account, snapshot }
   await using pending = await exportAll(run)
   const { exports } = pending
-  const mayShare = !run.full && performance.now() - begun < maxSharingMs
-  const unchanged =
-    mayShare && isUnchanged(exports, previous) && (await protectShared(run, previous.newest))
-  const stored = unchanged
+  const sharing = await prepareUnchanged(run, exports, previous)
+  const provenAt = performance.now() - begun < maxSharingMs ? sharing.provenAt : undefined
+  const stored = provenAt
     ? { changes: exports.map(({ entry }) => noChanges(entry.type)), warnings: [] }
     : await storeAll(run, exports, previous.newest)
   const manifest = composeManifest(run, exports, previous, stored.changes)
-  const final = unchanged ? pointBack(manifest, previous.newest) : manifest
+  const final = provenAt ? pointBack(manifest, previous.newest, provenAt) : manifest
   await commitManifest(run, final)
   await confirmShared(run, final)
   return {
     manifest: final,
     changes: previous.newest && stored.changes,
-    warnings: [...previous.warnings, ...stored.warnings],
+    warnings: [...previous.warnings, ...sharing.warnings, ...stored.warnings],
     recovered: final.suspect === undefined && previous.newest?.manifest.suspect !== undefined,
   }
 }
@@ -297,16 +299,27 @@ async function transfer(
   }
 }
 
+/** Prepares the previous files for being shared, when the new exports hold the same objects. */
+async function prepareUnchanged(
+  run: Run,
+  exports: readonly PendingExport[],
+  { newest, filesSound }: Previous,
+): Promise<Sharing> {
+  const entries = exports.map(({ entry }) => entry)
+  const unchanged = newest !== undefined && filesSound && isUnchanged(entries, newest.manifest)
+  if (run.full || !unchanged) return { warnings: [] }
+  return prepareSharing(run.store, newest.manifest, run)
+}
+
 /**
- * Whether every type holds the very objects of the previous snapshot, whose files are all there.
- * The documents must come from the same kibanaVersion too, since a restore depends on it, and be
- * encrypted for the same recipients.
+ * Whether every type holds the very objects of the previous snapshot. The documents must come from
+ * the same kibanaVersion too, since a restore depends on it, and be encrypted for the same
+ * recipients.
  */
-function isUnchanged(exports: readonly PendingExport[], previous: Previous): boolean {
-  const before = previous.newest?.manifest.exports ?? []
-  if (!previous.filesPresent || before.length !== exports.length) return false
-  return exports.every(({ entry }) =>
-    before.some(
+function isUnchanged(entries: readonly ManifestExport[], previous: Manifest): boolean {
+  if (previous.exports.length !== entries.length) return false
+  return entries.every((entry) =>
+    previous.exports.some(
       (other) =>
         other.type === entry.type &&
         other.contentDigest === entry.contentDigest &&
@@ -314,23 +327,6 @@ function isUnchanged(exports: readonly PendingExport[], previous: Previous): boo
         isDeepStrictEqual(other.file.encryption, entry.file.encryption),
     ),
   )
-}
-
-/**
- * Makes the lock of what an unchanged snapshot is going to share last as long as that of its own
- * manifest, and before there is one. Returns false when a file cannot be protected as a new one is.
- */
-async function protectShared(
-  { store, takenAt, signal }: Run,
-  newest: StoredManifest | undefined,
-): Promise<boolean> {
-  if (newest === undefined || store.protect === undefined) return true
-  const { account, snapshot, sameAs, exports } = newest.manifest
-  const keys = exports.map(({ file }) => dataFileKey(newest.manifest, file))
-  for (const key of [fileKey(account.id, sameAs ?? snapshot, manifestName), ...keys]) {
-    if (!(await store.protect(key, { lockFrom: takenAt, signal }))) return false
-  }
-  return true
 }
 
 function noChanges(type: string): TypeChanges {
@@ -373,7 +369,7 @@ async function storeExport(
   run.onProgress?.({ step: 'stored', file: entry.file })
   return {
     changes: same ? noChanges(entry.type) : finder?.finish(),
-    warning: defect && `the previous snapshot is damaged: ${defect}`,
+    warning: defect && warnOfDamage(defect),
   }
 }
 
@@ -432,13 +428,18 @@ function composeManifest(
 }
 
 /** The manifest of an unchanged snapshot: it describes the files of an earlier one. */
-function pointBack(manifest: Manifest, newest: StoredManifest | undefined): Manifest {
+function pointBack(
+  manifest: Manifest,
+  newest: StoredManifest | undefined,
+  filesProvenAt: string,
+): Manifest {
   if (newest === undefined) return manifest
   const exports = manifest.exports.map((entry) => ({
     ...entry,
     file: newest.manifest.exports.find(({ type }) => type === entry.type)?.file ?? entry.file,
   }))
-  return { ...manifest, exports, sameAs: newest.manifest.sameAs ?? newest.manifest.snapshot }
+  const sameAs = newest.manifest.sameAs ?? newest.manifest.snapshot
+  return { ...manifest, exports, sameAs, filesProvenAt }
 }
 
 /** The commit: from here on the snapshot exists. */

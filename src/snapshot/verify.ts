@@ -8,6 +8,7 @@ import {
   type SnapshotFolder,
   tryReadManifest,
 } from './archive.ts'
+import { type DamagedFiles, damageNoteName } from './damage-note.ts'
 import { canOpen } from './data-file.ts'
 import type { Opener } from './encryption.ts'
 import type { ScanLimits } from './export-scanner.ts'
@@ -35,6 +36,8 @@ export interface VerifiedSnapshot {
   /** Encrypted files whose content no key could prove; their stored bytes are proven. */
   readonly sealed: number
   readonly defects: readonly Defect[]
+  /** Those of its data files that are damaged, in its own folder or in the one it shares. */
+  readonly damaged: DamagedFiles | undefined
 }
 
 export interface VerifyOptions {
@@ -84,7 +87,8 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
     const stored = await tryReadManifest(store, accountId, snapshot, { signal })
     if (stored instanceof ManifestError) {
       report(manifestKey, stored.message)
-      return { accountId, snapshot, manifest: undefined, bytesRead, sealed: 0, defects }
+      const nothing = { manifest: undefined, bytesRead, sealed: 0, damaged: undefined }
+      return { accountId, snapshot, defects, ...nothing }
     }
     const { manifest, manifestSha256 } = stored
     manifestDigests.set(`${accountId}/${snapshot}`, manifestSha256)
@@ -93,6 +97,7 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
     for (const name of unexpectedFiles(folder, manifest)) {
       report(fileKey(accountId, snapshot, name), 'no manifest describes this file')
     }
+    const files: DamagedFiles['files'][number][] = []
     for (const entry of manifest.exports) {
       const key = dataFileKey(manifest, entry.file)
       const { type, kibanaVersion, objects, contentDigest, file } = entry
@@ -102,10 +107,14 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
         bytesRead += entry.file.stored.bytes
         provenFiles.set(proof, await checkExport(key, entry))
       }
-      report(key, provenFiles.get(proof))
+      const problem = provenFiles.get(proof)
+      report(key, problem)
+      if (problem !== undefined) files.push({ name: file.name, problem })
     }
+    const holder = manifest.sameAs ?? snapshot
+    const damaged = files.length > 0 ? { accountId, snapshot: holder, files } : undefined
     const sealed = manifest.exports.filter(({ file }) => !canOpen(file, opener)).length
-    return { accountId, snapshot, manifest, bytesRead, sealed, defects }
+    return { accountId, snapshot, manifest, bytesRead, sealed, defects, damaged }
   }
 
   async function checkExport(key: string, entry: ManifestExport): Promise<string | undefined> {
@@ -150,6 +159,6 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
 /** Files beside the manifest that it does not describe. */
 function unexpectedFiles(folder: SnapshotFolder, manifest: Manifest): string[] {
   const own = manifest.sameAs === undefined ? manifest.exports.map(({ file }) => file.name) : []
-  const expected = new Set([manifestName, ...own])
+  const expected = new Set([manifestName, damageNoteName, ...own])
   return [...folder.files.keys()].filter((name) => !expected.has(name))
 }
