@@ -90,6 +90,7 @@ function sourceOf(service: ServiceClient): SavedObjectSource {
   return {
     address: service.address,
     whoami: service.whoami,
+    checkMembers: service.checkMembers,
     async exportObjects(type, options) {
       if (type !== subAccountsType) return service.exportObjects(type, options)
       return ReadableStream.from([encodeList(await service.listSubAccounts(options))])

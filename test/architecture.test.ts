@@ -70,8 +70,8 @@ const arrows: Record<string, readonly string[]> = {
   duration: ['errors'],
   snapshot: ['buffers', 'errors', 'objects', 'store port', 'version'],
   objects: ['errors'],
-  restore: ['errors', 'objects', 'snapshot', 'store port'],
-  service: ['errors', 'version'],
+  restore: ['errors', 'objects', 'reported-error', 'snapshot', 'store port'],
+  service: ['errors', 'reported-error', 'version'],
   accounts: ['errors'],
   store: ['buffers', 'clean-text', 'errors', 'store port'],
   'store port': ['store'],
@@ -79,6 +79,7 @@ const arrows: Record<string, readonly string[]> = {
   buffers: [],
   'clean-text': [],
   errors: ['clean-text'],
+  'reported-error': [],
   shard: [],
   version: [],
 }

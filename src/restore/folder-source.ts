@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import { DashkeepError } from '../errors.ts'
 import { closeFile } from '../objects/opened-file.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
-import { createExportScanner, type ScanLimits } from '../snapshot/export-scanner.ts'
+import { findReportedError } from '../reported-error.ts'
+import {
+  createExportScanner,
+  type ExportEnvelope,
+  type ExportMembers,
+  type ScanLimits,
+} from '../snapshot/export-scanner.ts'
 import { typeNamePattern } from '../snapshot/manifest.ts'
 import { countHits } from './count-hits.ts'
 import { type FolderIndex, indexName, jsonFilesIn, readIndex } from './opened-folder.ts'
@@ -77,7 +83,8 @@ async function documentsSource(folder: string, options: FolderOptions): Promise<
   const read = (type: string) => readDocument(pathOf(type), options)
   const exports: SourceExport[] = []
   for (const type of types) {
-    const kibanaVersion = await versionOf(read(type))
+    const { kibanaVersion, members } = await envelopeOf(read(type))
+    refuseReportedError(pathOf(type), members)
     const objects = await countHits(chunksOf(pathOf(type), options))
     exports.push({ type, kibanaVersion, objects })
   }
@@ -98,18 +105,20 @@ async function typesIn(folder: string): Promise<string[]> {
   return [...new Set([...first, ...types.sort()])]
 }
 
-async function versionOf(hits: AsyncGenerator<Uint8Array, string>): Promise<string> {
+async function envelopeOf(
+  hits: AsyncGenerator<Uint8Array, ExportEnvelope>,
+): Promise<ExportEnvelope> {
   for (;;) {
     const next = await hits.next()
     if (next.done) return next.value
   }
 }
 
-/** Yields the hits of a document and returns its `kibanaVersion`. */
+/** Yields the hits of a document and returns what else is in it. */
 async function* readDocument(
   path: string,
   options: FolderOptions,
-): AsyncGenerator<Uint8Array, string> {
+): AsyncGenerator<Uint8Array, ExportEnvelope> {
   const hits: Uint8Array[] = []
   const scanner = createExportScanner(({ bytes }) => {
     const hit = Uint8Array.from(bytes)
@@ -121,14 +130,25 @@ async function* readDocument(
       scanner.feed(chunk)
       yield* hits.splice(0)
     }
-    const { kibanaVersion } = scanner.end()
+    const envelope = scanner.end()
     // The end may be what shows the last hits.
     yield* hits
-    return kibanaVersion
+    return envelope
   } catch (cause) {
     options.signal.throwIfAborted()
     throw unusable(path, (cause as Error).message.replace(/^Cannot [^:]*: /, ''), cause)
   }
+}
+
+/** A document with an error beside its hits may lack objects. dashkeep writes none. */
+function refuseReportedError(path: string, members: ExportMembers): void {
+  const reported = findReportedError(members)
+  if (reported === undefined) return
+  const said = reported.text.slice(0, 300)
+  throw new DashkeepError(`Cannot restore from ${path}: it reports an error (${said})`, {
+    kind: 'usage',
+    hint: 'objects may be missing; if you know that all are there, remove these members from the file',
+  })
 }
 
 async function* chunksOf(path: string, { signal }: FolderOptions): AsyncGenerator<Uint8Array> {

@@ -83,7 +83,9 @@ function readType(
       states.set(object.id, stateOf(object, bytes))
     }, limits)
     for await (const chunk of body) scanner.feed(chunk)
-    return { states, kibanaVersion: scanner.end().kibanaVersion }
+    const { kibanaVersion, members } = scanner.end()
+    target.checkMembers(type, members)
+    return { states, kibanaVersion }
   }
   return pRetry(attempt, {
     retries: attempts - 1,

@@ -11,7 +11,7 @@ import {
   replaceOperation,
   whoamiOperation,
 } from './operation.ts'
-import type { Explaining } from './refusal.ts'
+import { type Explaining, hiddenRefusal } from './refusal.ts'
 import { type RetryEvent, type RetryLimits, withRetries } from './retry.ts'
 import { createSanitizer } from './sanitize.ts'
 import {
@@ -91,6 +91,13 @@ export interface ServiceClient extends AsyncDisposable {
   exportObjects(type: string, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>
 
   /**
+   * Throws when an export reports an error beside its hits, such as failed shards. `members` are
+   * those of the whole document; of `hits` nothing is read. A body of up to 64 KiB has been checked
+   * by `exportObjects`; of a longer one only whoever reads it to its end knows all members.
+   */
+  checkMembers(type: string, members: Readonly<Record<string, unknown>>): void
+
+  /**
    * Gives objects back to the service (not in the specification; deployed services take their own
    * exports). Each ends as it was sent or, without `override`, stays as it is there: a second time
    * changes nothing that the first did, so that a request whose answer was lost is repeated as any
@@ -166,6 +173,13 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     },
     whoami: (how) => call(whoamiOperation(), readAs(accountSchema), how),
     exportObjects: (type, how) => call(exportOperation(prefix, type), readExport, how),
+    checkMembers(type, members) {
+      const operation = exportOperation(prefix, type)
+      const json = { ...members, hits: [] }
+      const reply = { status: 200, header: () => undefined, text: JSON.stringify(json), json }
+      const refusal = hiddenRefusal(reply, { operation, address, sanitize })
+      if (refusal) throw refusal
+    },
     importObjects: (batch, how) => {
       const operation = importOperation(prefix, { path: importingPath, batch })
       return call(operation, readAs(importAnswerSchema), how)

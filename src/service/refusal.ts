@@ -1,3 +1,4 @@
+import { findReportedError, isErrorCode } from '../reported-error.ts'
 import { ServiceError, type ServiceErrorCode } from './errors.ts'
 import { type Operation, uncertainCreateHint } from './operation.ts'
 import { retryAfterMs } from './retry.ts'
@@ -23,7 +24,8 @@ export interface Explaining {
 /**
  * Recognises a refusal that comes under a status of success: the code 403 or its like, an
  * `errorCode`, or the region message, on the body's outermost level. Deeper down they may be
- * somebody's saved object.
+ * somebody's saved object. An answer of an operation that only reads is refused for any error it
+ * reports (see `findReportedError`); a change that was made must not look as if it had failed.
  */
 export function hiddenRefusal(reply: Reply, explaining: Explaining): ServiceError | undefined {
   const said = outermost(reply)
@@ -32,7 +34,30 @@ export function hiddenRefusal(reply: Reply, explaining: Explaining): ServiceErro
     said.errorCode !== undefined ||
     refusesToken(said) ||
     regionsIn(said.message ?? '') !== undefined
-  return refused ? refusalOf(reply, explaining) : undefined
+  if (refused) return refusalOf(reply, explaining)
+  return onlyReads.has(explaining.operation.name) ? reportedError(reply, explaining) : undefined
+}
+
+const onlyReads: ReadonlySet<Operation['name']> = new Set(['whoami', 'list', 'export'])
+
+function reportedError(
+  { json, status }: Reply,
+  { operation, sanitize }: Explaining,
+): ServiceError | undefined {
+  const reported = findReportedError(json)
+  if (reported === undefined) return undefined
+  const { transient, text } = reported
+  return new ServiceError(
+    `Cannot ${operation.action}: the service reports an error in its answer (status ${status}, ${sanitize(text, 300)})`,
+    {
+      code: transient ? 'unavailable' : 'rejected',
+      status,
+      transient,
+      hint: transient
+        ? 'The answer is incomplete: try again later.'
+        : 'An answer with an error may lack objects, so that none of it is used. What the service says above tells what to change.',
+    },
+  )
 }
 
 /** Explains an answer that is a refusal as a whole, by its status or by what it says. */
@@ -249,7 +274,7 @@ function outermost({ json, text }: Reply): Said {
   const code = Number(members.code)
   return {
     code: code >= 400 && code < 600 ? code : undefined,
-    errorCode: textOf(members.errorCode),
+    errorCode: isErrorCode(members.errorCode) ? textOf(members.errorCode) : undefined,
     message: textOf(members.message) ?? textOf(members.error),
     requestId: textOf(members.requestId),
   }

@@ -11,11 +11,16 @@ export interface RawHit {
   readonly members: Int32Array
 }
 
+/** The outermost members of an export document as `JSON.parse` gives them, but without hits. */
+export type ExportMembers = Readonly<Record<string, unknown>>
+
 /** What an export document says besides its hits. */
 export interface ExportEnvelope {
   readonly kibanaVersion: string
   /** Number of hits. */
   readonly hits: number
+  /** The members of the document; `hits` is an empty array. */
+  readonly members: ExportMembers
 }
 
 /** Bounds that keep a hostile or broken document from taking all memory. */
@@ -163,7 +168,7 @@ export function createExportScanner(
     read()
     if (place === 'hit') throw cutShort(`in the middle of hit ${count}`)
     if (place === 'hits') throw cutShort(`after ${count} hits`)
-    return { kibanaVersion: envelope.finish(), hits: count }
+    return { ...envelope.finish(), hits: count }
   }
 
   return { feed, end, kibanaVersion: envelope.kibanaVersion }
@@ -197,13 +202,14 @@ function createEnvelope() {
       envelope.atHits = false
     },
     kibanaVersion: (): string | undefined => early,
-    finish(): string {
+    finish(): Pick<ExportEnvelope, 'kibanaVersion' | 'members'> {
       if (inString || depth > 0) throw cutShort(hitsSeen ? 'after its hits' : 'before its hits')
       if (/^[ \n\r\t]*$/.test(text())) throw cutShort('before its first byte')
-      const document = parseEnvelope(text())
+      const members = parseEnvelope(text())
       if (!hitsSeen) throw broken('it has no hits array')
-      if (typeof document.kibanaVersion !== 'string') throw broken('it has no kibanaVersion')
-      return document.kibanaVersion
+      const { kibanaVersion } = members
+      if (typeof kibanaVersion !== 'string') throw broken('it has no kibanaVersion')
+      return { kibanaVersion, members }
     },
   }
 
@@ -277,7 +283,7 @@ function namesHits(key: string): boolean {
   }
 }
 
-function parseEnvelope(text: string): Record<string, unknown> {
+function parseEnvelope(text: string): ExportMembers {
   let document: unknown
   try {
     document = JSON.parse(text)
@@ -287,7 +293,7 @@ function parseEnvelope(text: string): Record<string, unknown> {
   if (document === null || typeof document !== 'object' || Array.isArray(document)) {
     throw broken('it is not a JSON object')
   }
-  return document as Record<string, unknown>
+  return document as ExportMembers
 }
 
 function earlyVersion(text: string): string | undefined {

@@ -1,5 +1,10 @@
 import { createObjectIndex, type SortedIndex } from './content-digest.ts'
-import { createExportScanner, type RawHit, type ScanLimits } from './export-scanner.ts'
+import {
+  createExportScanner,
+  type ExportMembers,
+  type RawHit,
+  type ScanLimits,
+} from './export-scanner.ts'
 import { type RemarkKind, type Remarks, readSavedObject, type SavedObject } from './saved-object.ts'
 
 /** What one pass over an export document finds. */
@@ -22,12 +27,16 @@ export interface ExportScan {
   objects(): number
 }
 
-/** Begins to read an export of one type. `onObject` sees each object with its hit. */
+/**
+ * Begins to read an export of one type. `onObject` sees each object with its hit, `onMembers` what
+ * the document says besides; what it throws ends the reading.
+ */
 export function createExportScan(
   type: string,
   options: {
     limits?: ScanLimits | undefined
     onObject?: (object: SavedObject, hit: RawHit) => void
+    onMembers?: (members: ExportMembers) => void
   } = {},
 ): ExportScan {
   const index = createObjectIndex()
@@ -42,7 +51,8 @@ export function createExportScan(
   }, options.limits)
 
   function end(): ExportContent {
-    const { kibanaVersion } = scanner.end()
+    const { kibanaVersion, members } = scanner.end()
+    options.onMembers?.(members)
     const sorted = index.finish()
     if (sorted.duplicates > 0) count(remarks, 'duplicate-id', sorted.duplicates)
     return { kibanaVersion, objects, remarks, index: sorted }

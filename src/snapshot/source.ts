@@ -1,3 +1,5 @@
+import type { ExportMembers } from './export-scanner.ts'
+
 /** An account of the service, as `whoami` names it (specification, "Current account"). */
 export interface Account {
   readonly accountId: number
@@ -26,4 +28,10 @@ export interface SavedObjectSource {
     type: string,
     options: { signal?: AbortSignal | undefined },
   ): Promise<AsyncIterable<Uint8Array>>
+
+  /**
+   * Throws when the members of an export document, without its hits, report an error. Whoever reads
+   * a body to its end calls this: the service may send an error beside some of the hits.
+   */
+  checkMembers(type: string, members: ExportMembers): void
 }

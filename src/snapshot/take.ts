@@ -245,7 +245,10 @@ async function receiveExport(
   body: AsyncIterable<Uint8Array>,
 ): Promise<PendingExport> {
   const { account, compression = 'zstd', sealer, signal } = run
-  const scan = createExportScan(type, { limits: run.scanLimits })
+  const scan = createExportScan(type, {
+    limits: run.scanLimits,
+    onMembers: (members) => run.source.checkMembers(type, members),
+  })
   const metadata = () => {
     const kibanaVersion = scan.kibanaVersion()
     return { ...runMetadata(run), ...(kibanaVersion && { 'kibana-version': kibanaVersion }), type }

@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { chmod } from 'node:fs/promises'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config.ts'
 import { decodeManifest, encodeManifest } from '../../src/snapshot/manifest.ts'
 import { accountsOf, jsonLines } from './run-dashkeep.ts'
-import { shop, shopId, startTrial, type Trial } from './trial.ts'
+import { shop, shopId, shopToken, startTrial, type Trial } from './trial.ts'
 
 /** A trial with one good snapshot, and a check that nothing of it was touched. */
 async function startWithSnapshot(): Promise<{ trial: Trial; expectUntouched(): Promise<void> }> {
@@ -30,6 +31,131 @@ async function failedBackup(trial: Trial, changes: Environment) {
   expect(jsonLines(stderr).filter(({ msg }) => msg === 'backup failed')).toHaveLength(1)
   return { exitCode, error: account?.error, hint: account?.hint }
 }
+
+/** An export with so many bytes of hits, and other members before or behind them. */
+function exportWith(members: object, { bytes, last }: { bytes: number; last: boolean }): string {
+  const text = 'x'.repeat(1000)
+  const hits = Array.from({ length: Math.ceil(bytes / 1000) }, (_, place) => ({
+    _id: `dashboard:${place}`,
+    _source: { type: 'dashboard', dashboard: { title: `Dashboard ${place}`, text } },
+  }))
+  const document = { kibanaVersion: '7.10.2', hits }
+  return JSON.stringify(last ? { ...document, ...members } : { ...members, ...document })
+}
+
+const placesOfErrors = [
+  { bytes: 2000, last: true },
+  { bytes: 70_000, last: false },
+  { bytes: 70_000, last: true },
+  { bytes: 300_000, last: true },
+]
+
+describe('an error beside some hits', () => {
+  it.each([
+    [{ code: 403, message: 'Insufficient privileges' }, /refuses the token .*code 403/, 1],
+    [{ code: '500' }, /not available .*code 500/, 3],
+    [{ code: -1 }, /\(status 200, code -1\)/, 1],
+    [{ errorCode: 'EXPORT/INCOMPLETE' }, /EXPORT\/INCOMPLETE/, 1],
+    [{ message: 'Too many objects' }, /message "Too many objects"/, 1],
+    [{ error: { reason: 'all shards failed' }, status: 503 }, /all shards failed/, 3],
+    [{ error: `for ${shopToken}` }, /error "for \[token\]"/, 1],
+    [{ _shards: { total: 5, failed: 2 } }, /2 of 5 shards failed/, 3],
+    [{ _shards: { failures: [{}] }, message: 'partial' }, /1 shards failed/, 3],
+    [{ timed_out: true, took: 30_000 }, /it timed out/, 3],
+  ])(
+    'fails the backup at any body size, before or behind the hits: %j',
+    async (said, named, attempts) => {
+      const { trial, expectUntouched } = await startWithSnapshot()
+      await using _trial = trial
+      for (const place of placesOfErrors) {
+        trial.sandbox.clearRequests()
+        trial.sandbox.faults.add({ ...faulty, body: exportWith(said, place), times: attempts })
+        const failed = await failedBackup(trial, {})
+        expect(failed.exitCode).toBe(1)
+        expect(failed.error).toMatch(/^Cannot export the saved objects of type dashboard: /)
+        expect(failed.error).toMatch(named)
+        expect(failed.hint).toBeTruthy()
+        const exports = trial.sandbox.requests().filter(({ body }) => body.includes('dashboard'))
+        expect(exports).toHaveLength(attempts)
+      }
+      await expectUntouched()
+    },
+  )
+
+  it('is only an attempt that failed when the next answer is whole', async () => {
+    await using trial = await startTrial()
+    const place = { bytes: 70_000, last: true }
+    trial.sandbox.faults.add({ ...faulty, body: exportWith({ timed_out: true }, place), times: 2 })
+    expect((await trial.run(['backup'])).exitCode).toBe(0)
+    expect(await trial.content('dashboard')).toEqual(
+      Buffer.from(trial.sandbox.objects(shopId, 'dashboard')),
+    )
+  })
+
+  it('is not what harmless members say', async () => {
+    await using trial = await startTrial()
+    const harmless = {
+      ...{ code: 200, status: 'complete', errorCode: null, error: false, errors: [] },
+      ...{ message: '', total: 3, took: 12, timed_out: false, success: true },
+      ...{ _shards: { total: 5, successful: 5, skipped: 0, failed: 0 } },
+    }
+    for (const members of [harmless, { code: 0, message: 'OK', error: null, errorCode: '0' }]) {
+      for (const place of placesOfErrors) {
+        const body = exportWith(members, place)
+        trial.sandbox.faults.add({ ...faulty, body, times: 1 })
+        const backup = await trial.run(['backup', '--full', '--accept-fall'])
+        expect(backup.exitCode, backup.stdout).toBe(0)
+        expect(
+          (await trial.content('dashboard', (await trial.snapshots()).at(-1))).toString(),
+        ).toBe(body)
+      }
+    }
+  })
+
+  it('ends diff, restore and whoami', async () => {
+    const { trial, expectUntouched } = await startWithSnapshot()
+    await using _trial = trial
+    const body = exportWith({ message: 'Too many objects' }, { bytes: 70_000, last: true })
+    trial.sandbox.faults.add({ ...faulty, body })
+    for (const args of [
+      ['diff', 'latest'],
+      ['restore', '--to-service', '--yes'],
+    ]) {
+      const { exitCode, stderr } = await trial.run(args)
+      expect(exitCode).toBe(1)
+      expect(stderr).toContain('message "Too many objects"')
+    }
+    const account = { accountId: shopId, accountName: 'Shop', error: 'stale' }
+    trial.sandbox.faults.add({ operation: 'whoami', body: JSON.stringify(account) })
+    const whoami = await trial.run(['whoami'])
+    expect(whoami.exitCode).toBe(1)
+    expect(whoami.stdout + whoami.stderr).toContain('error "stale"')
+    trial.sandbox.faults.clear()
+    await expectUntouched()
+  })
+
+  it('is not restored from a folder', async () => {
+    await using trial = await startTrial({ extraOperations: true })
+    const folder = join(trial.folder, 'documents')
+    await mkdir(folder)
+    for (const place of placesOfErrors) {
+      const document = exportWith({ _shards: { total: 5, failed: 2 } }, place)
+      await writeFile(join(folder, 'dashboard.json'), document)
+      const { exitCode, stderr } = await trial.run([
+        'restore',
+        '--from',
+        folder,
+        '--to-service',
+        '--yes',
+      ])
+      expect(exitCode).toBe(2)
+      expect(stderr).toContain('dashboard.json: it reports an error (2 of 5 shards failed)')
+    }
+    expect(trial.sandbox.requests()).toEqual([])
+  })
+})
+
+const faulty = { operation: 'export', type: 'dashboard' } as const
 
 describe('a token or address that cannot be right', () => {
   it('is named when the service does not know the token', async () => {

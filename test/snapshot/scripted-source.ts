@@ -41,6 +41,7 @@ export function scriptSource(answers: Answers): ScriptedSource {
       if (answer instanceof Error) throw answer
       return stream(answer, signal)
     },
+    checkMembers() {},
   }
   return source
 }

@@ -1,0 +1,110 @@
+/** An error that a JSON document reports on its outermost level, beside what it holds. */
+export interface ReportedError {
+  /** What it says, such as `code 403, message "Insufficient privileges"`; neither cleaned nor short. */
+  readonly text: string
+  /** Whether the same request may succeed a moment later. */
+  readonly transient: boolean
+}
+
+/** One member that reports an error. `transient` is undefined when it does not tell. */
+interface Finding {
+  readonly text: string
+  readonly transient?: boolean | undefined
+}
+
+/**
+ * Finds an error that a document reports beside what it holds, so that no part of the data passes
+ * for all of it. These members report one:
+ *
+ * - `code` and `errorCode`: anything but 0, 100 to 399, nothing, or a word such as `OK`
+ * - `status`: a number of 400 or more
+ * - `message`: any text but an empty one, or a word such as `OK`
+ * - `error` and `errors`: anything but nothing, `false`, 0, an empty list or object, or such a word
+ * - `success`: `false`
+ * - `timed_out` and `terminated_early`: `true`
+ * - `_shards`: with `failed` above 0, or with `failures`
+ *
+ * Other members (`total`, `took`, `_scroll_id`, …) mean nothing. An error is transient when the
+ * search was incomplete or the code is 408, 429 or at least 500, and nothing else says otherwise.
+ */
+export function findReportedError(document: unknown): ReportedError | undefined {
+  if (!isObject(document)) return undefined
+  const { code, errorCode, status, message, error, errors, success } = document
+  const findings = [
+    findCode('code', code),
+    findCode('errorCode', errorCode),
+    isFailureStatus(status) ? findCode('status', status) : undefined,
+    isSaid(message) ? { text: `message ${show(message)}` } : undefined,
+    isSaid(error) ? { text: `error ${show(error)}` } : undefined,
+    isSaid(errors) ? { text: `errors ${show(errors)}` } : undefined,
+    success === false ? { text: 'success false' } : undefined,
+    isTrue(document.timed_out) ? { text: 'it timed out', transient: true } : undefined,
+    isTrue(document.terminated_early) ? { text: 'it ended early', transient: true } : undefined,
+    findFailedShards(document._shards),
+  ].filter((finding): finding is Finding => finding !== undefined)
+  if (findings.length === 0) return undefined
+  return {
+    text: findings.map(({ text }) => text).join(', '),
+    transient:
+      findings.some(({ transient }) => transient === true) &&
+      findings.every(({ transient }) => transient !== false),
+  }
+}
+
+/** Whether the value of a `code` or an `errorCode` stands for an error. */
+export function isErrorCode(value: unknown): boolean {
+  const number = toNumber(value)
+  if (number === undefined) return isSaid(value)
+  return number !== 0 && (number < 100 || number >= 400)
+}
+
+function findCode(name: string, value: unknown): Finding | undefined {
+  if (!isErrorCode(value)) return undefined
+  const number = toNumber(value)
+  const transient = number === 408 || number === 429 || (number ?? 0) >= 500
+  return { text: `${name} ${number ?? show(value)}`, transient }
+}
+
+/** Other services use `status` for words such as `complete`, so that only numbers count. */
+function isFailureStatus(value: unknown): boolean {
+  return (toNumber(value) ?? 0) >= 400
+}
+
+function findFailedShards(shards: unknown): Finding | undefined {
+  if (!isObject(shards)) return undefined
+  const { failed, total, failures } = shards
+  const known = toNumber(failed) ?? 0
+  const listed = Array.isArray(failures) ? failures.length : 0
+  const count = Math.max(known, listed)
+  if (count <= 0) return undefined
+  const of = toNumber(total) === undefined ? '' : ` of ${toNumber(total)}`
+  return { text: `${count}${of} shards failed`, transient: true }
+}
+
+/** Words that say there is no error. */
+const harmlessWord = /^(ok|success|successful|succeeded|done|none|false|0|)$/i
+
+/** Whether a value says something, and not that all is well. */
+function isSaid(value: unknown): boolean {
+  if (typeof value === 'string') return !harmlessWord.test(value.trim())
+  if (Array.isArray(value)) return value.length > 0
+  if (isObject(value)) return Object.keys(value).length > 0
+  return Boolean(value)
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true || value === 'true'
+}
+
+function toNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : undefined
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(value)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
