@@ -168,6 +168,7 @@ describe('the architecture', () => {
       ...new Set(imports.filter(({ to }) => to.startsWith(name)).map(({ from }) => partOf(from))),
     ]
     expect(users('@aws-sdk/')).toEqual(['store'])
+    expect(users('undici')).toEqual(['service'])
     expect(users('hono')).toEqual(['sandbox'])
     expect(users('age-encryption')).toEqual(['snapshot'])
     expect(users('commander')).toEqual(['cli'])
@@ -195,7 +196,7 @@ describe('the architecture', () => {
       ...loadedWith(imports, file),
     ])
     const needless = ['yaml', 'node-cron', 'pino-pretty', 'age-encryption', 'prom-client']
-    for (const heavy of ['@aws-sdk/client-s3', 'hono', ...needless]) {
+    for (const heavy of ['@aws-sdk/client-s3', 'undici', 'hono', ...needless]) {
       expect(loaded).not.toContain(heavy)
     }
   })

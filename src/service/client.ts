@@ -164,8 +164,6 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     return withRetries(operation, attempt, { limits, onRetry: options.onRetry, signal })
   }
 
-  const close = async () => transport.close()
-
   return {
     address,
     get clockSkewMs() {
@@ -189,8 +187,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       call(createOperation(prefix, account), readAs(createdSubAccountSchema), how),
     replaceSubAccount: async (accountId, settings, how) =>
       call(replaceOperation(prefix, accountId, settings), readAcknowledgement, how),
-    close,
-    [Symbol.asyncDispose]: close,
+    close: transport.close,
+    [Symbol.asyncDispose]: transport.close,
   }
 }
 

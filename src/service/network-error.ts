@@ -11,7 +11,8 @@ export function networkError(
   error: unknown,
   context: { address: string; sanitize: Sanitize; receivedBytes?: number },
 ): ServiceError {
-  const name = codeOf(error)
+  const code = codeOf(error)
+  const name = code.replace(/^UND_ERR_/, '')
   const failure = failureOf(name, { begun: context.receivedBytes !== undefined })
   const repeatable = operation.name !== 'create' || failure.unsent === true
   const received =
@@ -22,7 +23,7 @@ export function networkError(
       code: failure.code,
       transient: repeatable && failure.transient !== false,
       hint: repeatable ? failure.hint : uncertainCreateHint,
-      cause: cleanCause(error, name, context.sanitize),
+      cause: cleanCause(error, code, context.sanitize),
     },
   )
 }
@@ -114,6 +115,8 @@ const failures: ReadonlyMap<string, Failure> = new Map([
   ['ECONNRESET', brokenOff],
   ['ECONNABORTED', brokenOff],
   ['EPIPE', brokenOff],
+  ['SOCKET', brokenOff],
+  ['RES_CONTENT_LENGTH_MISMATCH', brokenOff],
   ['SWITCHED_PROTOCOL', switched],
   ['Z_BUF_ERROR', damaged],
   ['Z_DATA_ERROR', damaged],
@@ -125,7 +128,7 @@ function failureOf(name: string, { begun }: { begun: boolean }): Failure {
   if (/CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|^ERR_(TLS|SSL)|^EPROTO$/.test(name))
     return tlsFailure
   // An answer that began as HTTP has been damaged on its way.
-  if (/^HPE_/.test(name)) return begun ? brokenOff : notHttp
+  if (/^HPE_|^HTTPParserError$/.test(name)) return begun ? brokenOff : notHttp
   return unknownFailure
 }
 

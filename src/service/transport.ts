@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http'
-import { type ConnectionLimits, createConnections } from './connections.ts'
+import { type ConnectionLimits, createConnections, type IncomingAnswer } from './connections.ts'
 import { acceptedEncodings, decodedBody } from './decode.ts'
 import { ServiceError } from './errors.ts'
 import { networkError } from './network-error.ts'
@@ -27,7 +26,7 @@ export interface Transport {
     options: { maxBytes: number; signal: AbortSignal | undefined },
   ): Promise<Answer>
   /** Ends every connection at once. */
-  close(): void
+  close(): Promise<void>
 }
 
 /** Opens connections to the service, at most `limits.concurrency`, when they are needed. */
@@ -87,15 +86,17 @@ interface Reading {
   readonly sanitize: Sanitize
 }
 
-function answerFrom(response: IncomingMessage, reading: Reading): Answer {
-  const status = response.statusCode ?? 0
-  const header = (name: string) => response.headersDistinct[name]?.[0]
-  return { status, header, body: receive(response, { status, header }, reading) }
+function answerFrom(response: IncomingAnswer, reading: Reading): Answer {
+  const header = (name: string) => {
+    const value = response.headers[name]
+    return Array.isArray(value) ? value[0] : value
+  }
+  return { status: response.statusCode, header, body: receive(response, header, reading) }
 }
 
 async function* receive(
-  body: IncomingMessage,
-  { status, header }: Pick<Answer, 'status' | 'header'>,
+  { statusCode, body }: IncomingAnswer,
+  header: Answer['header'],
   { operation, maxBytes, signal, address, sanitize }: Reading,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoding = (header('content-encoding') ?? '').trim().toLowerCase()
@@ -103,7 +104,7 @@ async function* receive(
   if (decoded === undefined) {
     body.destroy()
     // A refusal is told by its status alone.
-    if (status >= 300) return
+    if (statusCode >= 300) return
     throw unknownEncoding(operation, sanitize(encoding, 40))
   }
   let receivedBytes = 0

@@ -29,7 +29,7 @@ describe('an answer 101, which leaves HTTP', () => {
   })
 })
 
-it.each(['100 Continue', '102 Processing', '103 Early Hints'])(
+it.each(['102 Processing', '103 Early Hints'])(
   'an answer %s is passed over, and the one behind it counts',
   async (status) => {
     const interim = `HTTP/1.1 ${status}\r\nlink: </x>\r\n\r\n`
@@ -38,6 +38,14 @@ it.each(['100 Continue', '102 Processing', '103 Early Hints'])(
     expect(await client.whoami()).toEqual(account)
   },
 )
+
+it('an answer 100 Continue, which dashkeep never asks for, is a broken connection to undici', async () => {
+  await using server = await startRawServer(`HTTP/1.1 100 Continue\r\n\r\n${final}`)
+  await using client = quickClient(server.url, { limits: { attempts: 1 } })
+  const error = await serviceErrorOf(client.whoami())
+  expect(error).toMatchObject({ code: 'network', transient: true })
+  await server.closed
+})
 
 it('interim answers without end are given up on, as silence is', async () => {
   await using server = await startRawServer('HTTP/1.1 103 Early Hints\r\n\r\n', { everyMs: 10 })

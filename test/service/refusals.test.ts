@@ -227,7 +227,7 @@ it('tells a server that does not speak HTTP', async () => {
 it.each([
   ['ENOTFOUND', 'network', true, 'cannot be resolved'],
   ['EAI_AGAIN', 'network', true, 'cannot be resolved'],
-  ['CONNECT_TIMEOUT', 'timeout', true, 'did not answer in time'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'timeout', true, 'did not answer in time'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'network', false, 'no secure connection'],
   ['CERT_HAS_EXPIRED', 'network', false, 'no secure connection'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'network', false, 'no secure connection'],
