@@ -6,6 +6,7 @@ import type { Logger, LogTail } from './log.ts'
 import { createNotifier } from './notify/notifier.ts'
 import type { AccountOutcome, GoodSnapshot, RunOutcome } from './outcome.ts'
 import { totalChanges } from './snapshot/changes.ts'
+import { isFromFuture } from './snapshot/future.ts'
 import { countObjects, countStoredBytes } from './snapshot/manifest.ts'
 import { snapshotTime } from './snapshot/snapshot-name.ts'
 import { readStatus } from './snapshot/status.ts'
@@ -83,7 +84,9 @@ export function createReporter(options: ReporterOptions): Reporter {
       },
       async end({ exitCode, error, store }) {
         if (error) for (const account of config.accounts) noteFailure(notes, account, error)
-        if (store && isHeard(config, options)) await lookUpLastGood(notes, memory, store)
+        const now = options.now()
+        forgetFuture(memory, now)
+        if (store && isHeard(config, options)) await lookUpLastGood(notes, memory, { store, now })
         const accounts = config.accounts.flatMap(({ name: account }) => {
           const note = notes.get(account)
           if (note === undefined) return []
@@ -170,11 +173,18 @@ function isHeard({ notifications, metrics }: Config, { onRun }: ReporterOptions)
   return notifications.length > 0 || Boolean(onRun || metrics.textfile || metrics.pushgateway)
 }
 
+/** Forgets snapshots that a run with a wrong clock left in the memory. */
+function forgetFuture(memory: Map<string, Memory>, now: Date): void {
+  for (const [account, { lastGood, badSince }] of memory) {
+    if (lastGood && isFromFuture(lastGood, now)) memory.set(account, { badSince })
+  }
+}
+
 /** Asks the archive for the newest good snapshot of accounts that failed, if nobody knows it. */
 async function lookUpLastGood(
   notes: ReadonlyMap<string, Note>,
   memory: Map<string, Memory>,
-  store: ObjectStore,
+  { store, now }: { store: ObjectStore; now: Date },
 ): Promise<void> {
   const signal = AbortSignal.timeout(LOOKUP_MS)
   const unknown = [...notes].filter(
@@ -182,7 +192,7 @@ async function lookUpLastGood(
   )
   const lookUp = async ([account, { accountId }]: (typeof unknown)[number]) => {
     if (accountId === undefined) return
-    const lastGood = await findLastGood(store, accountId, { signal })
+    const lastGood = await findLastGood(store, accountId, { now, signal })
     memory.set(account, { ...memory.get(account), lastGood })
   }
   // An archive that does not answer leaves it unknown; the run has said what is wrong with it.
@@ -193,7 +203,7 @@ async function lookUpLastGood(
 async function findLastGood(
   store: ObjectStore,
   accountId: number,
-  options: { signal?: AbortSignal | undefined },
+  options: { now: Date; signal?: AbortSignal | undefined },
 ): Promise<GoodSnapshot | undefined> {
   for await (const { newestGood } of readStatus(store, { accountId, ...options })) {
     return goodSnapshot(newestGood?.snapshot)

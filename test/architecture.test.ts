@@ -50,7 +50,7 @@ const arrows: Record<string, readonly string[]> = {
     'store port',
   ],
   notify: ['clean-text', 'config', 'log', 'outcome', 'post', 'wording'],
-  metrics: ['outcome', 'post'],
+  metrics: ['outcome', 'post', 'snapshot'],
   outcome: [],
   post: ['errors', 'version'],
   wording: [],

@@ -10,6 +10,7 @@ import { exitCodes } from './exit-codes.ts'
 import { type ManagementOptions, type Managing, nameAccount, openManagement } from './management.ts'
 import { formatTable } from './table.ts'
 import { formatAge, plural, type Terminal } from './terminal.ts'
+import { logFuture } from './warn-of-future.ts'
 
 interface CoverageOptions extends ManagementOptions {
   readonly maxAge?: string
@@ -53,13 +54,14 @@ export async function readCoverage(
 ): Promise<CoverageFound> {
   const listed = await service.listSubAccounts(terminal)
   const { configured, unidentified } = await identifyAccounts(context, terminal, listed)
-  const backups = await readBackups(store, terminal)
+  const backups = await readBackups(store, terminal, context)
   const known = { mainId, configured, backups, now: terminal.now(), maxAgeMs }
   return { accounts: judgeCoverage(listed, known), unidentified }
 }
 
-async function readBackups(store: ObjectStore, { signal }: Terminal) {
-  const backups = await Array.fromAsync(readStatus(store, { signal }))
+async function readBackups(store: ObjectStore, { now, signal }: Terminal, { log }: Context) {
+  const backups = await Array.fromAsync(readStatus(store, { now: now(), signal }))
+  for (const { accountId, fromFuture } of backups) logFuture(log, accountId, fromFuture)
   return backups.map(({ accountId, newestGood }) => {
     return { accountId, newestGood: newestGood && new Date(newestGood.takenAt) }
   })

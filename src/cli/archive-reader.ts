@@ -1,5 +1,6 @@
 import { openArchive, openEncryption, scanLimitsOf } from '../app.ts'
 import type { SnapshotFolder } from '../snapshot/archive.ts'
+import { splitByTime } from '../snapshot/future.ts'
 import type { ReadOptions } from '../snapshot/read-objects.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { type Context, parseAccountId } from './context.ts'
@@ -9,15 +10,17 @@ import type { Terminal } from './terminal.ts'
 /** The snapshots of one account, and what reading objects out of them needs. */
 export interface ArchiveReader extends AsyncDisposable {
   readonly store: ObjectStore
-  /** Oldest first. */
+  /** Oldest first, those from the future included. */
   readonly folders: readonly SnapshotFolder[]
+  /** The same without those from the future. */
+  readonly past: readonly SnapshotFolder[]
   readonly read: ReadOptions & { readonly signal: AbortSignal }
 }
 
 /** Opens the archive for one account: the one given, or the only one there is. */
 export async function openReader(
-  { env, signal }: Terminal,
-  { config }: Context,
+  { env, signal, now: clock }: Terminal,
+  { config, log }: Context,
   account: string | undefined,
 ): Promise<ArchiveReader> {
   const accountId = parseAccountId(account)
@@ -26,7 +29,10 @@ export async function openReader(
   const dispose = { [Symbol.asyncDispose]: () => store.close() }
   await using cleanup = new AsyncDisposableStack()
   cleanup.use(dispose)
-  const folders = await selectAccountFolders(store, { accountId, signal })
+  const now = clock()
+  const folders = await selectAccountFolders(store, { accountId, signal, now, log })
+  const { past } = splitByTime(folders, now)
   cleanup.move()
-  return { store, folders, read: { opener, limits: scanLimitsOf(config), signal }, ...dispose }
+  const read = { opener, limits: scanLimitsOf(config), signal }
+  return { store, folders, past, read, ...dispose }
 }

@@ -54,8 +54,8 @@ async function oneSnapshot(
   return { exports, label: `snapshot ${snapshot}`, problems: [] }
 }
 
-async function allSnapshots({ store, folders, read }: ArchiveReader): Promise<Scope> {
-  const timeline = await readTimeline(store, folders, read)
+async function allSnapshots({ store, past, read }: ArchiveReader): Promise<Scope> {
+  const timeline = await readTimeline(store, past, read)
   return {
     exports: timeline.types.flatMap((type) => timeline.stretches(type)),
     label: `all ${plural(timeline.snapshots, 'snapshot')}`,

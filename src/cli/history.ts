@@ -28,7 +28,7 @@ interface Step {
 export async function history(terminal: Terminal, options: HistoryVerbOptions): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
   await using reader = await openReader(terminal, context, options.account)
-  const timeline = await readTimeline(reader.store, reader.folders, reader.read)
+  const timeline = await readTimeline(reader.store, reader.past, reader.read)
   for (const { message } of timeline.unreadable) context.log.warn(message)
   const object = await findObject(timeline, options.object, reader)
   const steps = readSteps(timeline, object, reader)

@@ -5,6 +5,7 @@ import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
 import { formatAge, formatBytes, formatTime, plural, type Terminal } from './terminal.ts'
+import { watchForFuture } from './warn-of-future.ts'
 
 /** `dashkeep list`: the snapshots, oldest first; with `--json` one per line, as they are found. */
 export async function list(
@@ -12,17 +13,19 @@ export async function list(
   options: CommonOptions & { account?: string },
 ): Promise<number> {
   const accountId = parseAccountId(options.account)
-  const { config } = await createContext(terminal, options, ['store'])
+  const { config, log } = await createContext(terminal, options, ['store'])
   const store = await openArchive(config)
   try {
     const rows: string[][] = []
-    const now = terminal.now()
+    const future = watchForFuture(terminal.now())
     for await (const folder of listFolders(store, { accountId, signal: terminal.signal })) {
       if (!folder.complete) continue
-      if (terminal.json) terminal.printJson(toJson(folder))
-      else rows.push(toRow(folder, now))
+      const fromFuture = future.see(folder)
+      if (terminal.json) terminal.printJson(toJson(folder, fromFuture))
+      else rows.push(toRow(folder, fromFuture, terminal))
     }
     if (!terminal.json) printRows(terminal, rows, store.url)
+    future.warn(log)
     return exitCodes.done
   } finally {
     await store.close()
@@ -30,22 +33,30 @@ export async function list(
 }
 
 /** Stable members for programs; documented in the README. */
-function toJson({ accountId, snapshot, takenAt, files }: SnapshotFolder): object {
+function toJson(
+  { accountId, snapshot, takenAt, files }: SnapshotFolder,
+  fromFuture: boolean,
+): object {
   return {
     accountId,
     snapshot,
     takenAt: takenAt.toISOString(),
     files: files.size,
     bytes: bytesOf(files),
+    fromFuture,
   }
 }
 
-function toRow({ accountId, snapshot, takenAt, files }: SnapshotFolder, now: Date): string[] {
+function toRow(
+  { accountId, snapshot, takenAt, files }: SnapshotFolder,
+  fromFuture: boolean,
+  { colors, now }: Terminal,
+): string[] {
   return [
     String(accountId),
     snapshot,
     formatTime(takenAt),
-    formatAge(takenAt, now),
+    fromFuture ? colors.red('from the future') : formatAge(takenAt, now()),
     // A manifest alone says that nothing had changed.
     files.size === 1 ? 'unchanged' : plural(files.size, 'file'),
     formatBytes(bytesOf(files)),

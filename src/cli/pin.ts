@@ -36,11 +36,11 @@ async function onSnapshot(
   act: (store: ObjectStore, folder: SnapshotFolder) => Promise<void>,
 ): Promise<number> {
   const accountId = parseAccountId(options.account)
-  const { config } = await createContext(terminal, options, ['store'])
+  const { config, log } = await createContext(terminal, options, ['store'])
   const store = await openArchive(config)
   try {
     const { signal } = terminal
-    const select = { accountId, signal, now: terminal.now() }
+    const select = { accountId, signal, now: terminal.now(), log }
     const folder = await selectSnapshot(store, options.snapshot, select)
     await act(store, folder)
     const { snapshot } = folder

@@ -10,6 +10,7 @@ import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
 import { confirm, formatTime, plural, type Terminal } from './terminal.ts'
+import { warnOfFuture } from './warn-of-future.ts'
 
 interface PruneOptions extends CommonOptions {
   readonly account?: string
@@ -35,7 +36,7 @@ interface Outcome {
 /** `dashkeep prune`: shows the plan, asks, removes. Without `--yes` a pipe changes nothing. */
 export async function prune(terminal: Terminal, options: PruneOptions): Promise<number> {
   const accountId = parseAccountId(options.account)
-  const { config } = await createContext(terminal, options, ['store'])
+  const { config, log } = await createContext(terminal, options, ['store'])
   const policy = policyOf(options) ?? config.retention
   if (policy === undefined) throw noPolicy()
   const store = await openArchive(config)
@@ -44,6 +45,10 @@ export async function prune(terminal: Terminal, options: PruneOptions): Promise<
   try {
     const plans = await Array.fromAsync(planPrune(store, policy, { now, accountId, signal }))
     const leftWrites = await findLeftWrites(store, { now, signal })
+    for (const { accountId: id, decisions } of plans) {
+      const candidates = decisions.map(({ candidate }) => candidate.folder)
+      warnOfFuture(log, id, candidates, now)
+    }
     const number = plans.flatMap(toRemove).length + leftWrites.length
     if (!terminal.json) printPlan(terminal, plans, leftWrites)
     const question = `Remove ${plural(number, 'item')} from ${store.url}?`

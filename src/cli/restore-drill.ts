@@ -11,6 +11,7 @@ import { exitCodes } from './exit-codes.ts'
 import type { RestoreOptions } from './restore.ts'
 import { formatTable } from './table.ts'
 import { createStatusLine, formatTime, plural, type Terminal } from './terminal.ts'
+import { logFuture } from './warn-of-future.ts'
 
 /** The sandbox takes larger requests than services do, and is quicker for it. */
 const DRILL_BYTES = 16 * 1024 ** 2
@@ -36,7 +37,8 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
   const line = createStatusLine(terminal)
   const drills: AccountDrill[] = []
   try {
-    for await (const status of readStatus(store, { accountId, signal })) {
+    for await (const status of readStatus(store, { now: terminal.now(), accountId, signal })) {
+      logFuture(context.log, status.accountId, status.fromFuture)
       line.show(`${drills.length} accounts · restoring ${status.accountId}`)
       drills.push({ ...status, ...(await drillAccount(store, status, { context, reading })) })
     }
@@ -161,5 +163,6 @@ function toJson(drilled: AccountDrill): object {
     differing: result?.differing,
     reasons: reasonsOf(drilled),
     problems: drilled.problems,
+    fromFuture: drilled.fromFuture,
   }
 }

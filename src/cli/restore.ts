@@ -112,7 +112,7 @@ function needsOf({ from, toService, overwrite }: RestoreOptions): ConfigNeed[] {
 async function openSource(
   terminal: Terminal,
   options: RestoreOptions,
-  { config }: Context,
+  { config, log }: Context,
   store: Awaited<ReturnType<typeof openArchive>> | undefined,
 ): Promise<Omit<Restoring, 'selection'>> {
   const { signal } = terminal
@@ -127,6 +127,7 @@ async function openSource(
     accountId,
     signal,
     now,
+    log,
   })
   const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, { signal })
   refuseSuspect(manifest, options)

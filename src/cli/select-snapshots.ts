@@ -1,13 +1,17 @@
 import { DashkeepError } from '../errors.ts'
+import type { Logger } from '../log.ts'
 import { listFolders, type SnapshotFolder } from '../snapshot/archive.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { findReferenced, nearestNames, referenceForms } from './snapshot-reference.ts'
+import { warnOfFuture } from './warn-of-future.ts'
 
 interface SelectOptions {
   readonly accountId?: number | undefined
   readonly signal: AbortSignal
-  /** What `3 days ago` is counted from. */
+  /** What `3 days ago` is counted from, and what snapshots from the future are told by. */
   readonly now: Date
+  /** Gets a warning of each account that has snapshots from the future. */
+  readonly log: Logger
 }
 
 /**
@@ -44,7 +48,7 @@ export async function selectSnapshot(
 /** The snapshots of one account, oldest first. Throws when there are several accounts or none. */
 export async function selectAccountFolders(
   store: ObjectStore,
-  options: Omit<SelectOptions, 'now'>,
+  options: SelectOptions,
 ): Promise<[SnapshotFolder, ...SnapshotFolder[]]> {
   const accounts = await listComplete(store, options)
   const [folders] = accounts.values()
@@ -68,7 +72,7 @@ export function selectFolder(
 /** The snapshots by account. Throws when there is none. */
 async function listComplete(
   store: ObjectStore,
-  options: Omit<SelectOptions, 'now'>,
+  options: SelectOptions,
 ): Promise<Map<number, [SnapshotFolder, ...SnapshotFolder[]]>> {
   const accounts = new Map<number, [SnapshotFolder, ...SnapshotFolder[]]>()
   for await (const folder of listFolders(store, options)) {
@@ -78,6 +82,9 @@ async function listComplete(
     else folders.push(folder)
   }
   if (accounts.size === 0) throw nothingThere(store.url, options.accountId)
+  for (const [accountId, folders] of accounts) {
+    warnOfFuture(options.log, accountId, folders, options.now)
+  }
   return accounts
 }
 

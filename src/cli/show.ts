@@ -14,11 +14,11 @@ export async function show(
   options: CommonOptions & { snapshot?: string; account?: string },
 ): Promise<number> {
   const accountId = parseAccountId(options.account)
-  const { config } = await createContext(terminal, options, ['store'])
+  const { config, log } = await createContext(terminal, options, ['store'])
   const store = await openArchive(config)
   try {
     const { signal } = terminal
-    const select = { accountId, signal, now: terminal.now() }
+    const select = { accountId, signal, now: terminal.now(), log }
     const folder = await selectSnapshot(store, options.snapshot ?? 'latest', select)
     const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, { signal })
     if (terminal.json) terminal.printJson(manifest)

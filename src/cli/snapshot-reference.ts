@@ -1,5 +1,6 @@
 import { durationPattern, parseDuration } from '../duration.ts'
 import { DashkeepError } from '../errors.ts'
+import { splitByTime } from '../snapshot/future.ts'
 import { formatTime } from './terminal.ts'
 
 /** What a reference chooses from: an account's snapshots, oldest first. */
@@ -31,6 +32,8 @@ export const referenceForms =
  *   moment; UTC unless a zone is given.
  * - `3 days ago` or `36h ago` is the newest at that moment; a month has 30 days.
  *
+ * Snapshots from the future, as seen at `now`, are meant by their names alone.
+ *
  * Throws a `usage` error for a moment before the first snapshot, too large a number after `latest~`,
  * and the beginning of several names.
  */
@@ -40,10 +43,22 @@ export function findReferenced<Item extends Datable>(
   now: Date,
 ): Item | undefined {
   const back = /^latest(?:~(\d{1,6}))?$/.exec(reference)
-  if (back !== null) return stepBack(items, Number(back[1] ?? 0), reference)
-  const moment = parseMoment(reference, now)
-  if (moment !== undefined) return newestAt(items, moment, reference)
-  return findByName(items, reference)
+  const moment = back === null ? parseMoment(reference, now) : undefined
+  if (back === null && moment === undefined) return findByName(items, reference)
+  const { past } = splitByTime(items, now)
+  if (past.length === 0) throw allFromFuture(items, reference)
+  if (moment !== undefined) return newestAt(past, moment, reference)
+  return stepBack(past, Number(back?.[1] ?? 0), reference)
+}
+
+function allFromFuture(items: readonly Datable[], reference: string): DashkeepError {
+  return new DashkeepError(
+    `Cannot find the snapshot ${reference}: every snapshot of the account is from the future`,
+    {
+      kind: 'usage',
+      hint: `check this machine's clock, or give a name such as ${items.at(-1)?.snapshot}`,
+    },
+  )
 }
 
 function stepBack<Item extends Datable>(

@@ -9,8 +9,9 @@ import { manage } from './management.ts'
 import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
 import { formatAge, formatBytes, plural, type Terminal } from './terminal.ts'
+import { logFuture } from './warn-of-future.ts'
 
-type State = 'good' | 'stale' | 'suspect' | 'damaged' | 'missing'
+type State = 'good' | 'stale' | 'suspect' | 'damaged' | 'from-future' | 'missing'
 
 /** One account as people and programs are told of it. */
 interface Line {
@@ -33,10 +34,11 @@ export async function status(
   const now = terminal.now()
   try {
     const lines: Line[] = []
-    for await (const found of readStatus(store, { accountId, signal: terminal.signal })) {
+    for await (const found of readStatus(store, { now, accountId, signal: terminal.signal })) {
       const { accountName: name } = found
       const state = stateOf(found, { now, maxAgeMs })
       lines.push({ state, accountId: found.accountId, name, status: found })
+      logFuture(context.log, found.accountId, found.fromFuture)
     }
     let unlisted: Error | undefined
     if (accountId === undefined) {
@@ -59,14 +61,18 @@ export async function status(
 }
 
 function stateOf(
-  { newestGood, suspects, problems }: AccountStatus,
+  { newestGood, suspects, problems, fromFuture }: AccountStatus,
   { now, maxAgeMs }: { now: Date; maxAgeMs: number | undefined },
 ): State {
-  if (newestGood === undefined) return problems.length > 0 ? 'damaged' : 'suspect'
+  if (newestGood === undefined) {
+    if (problems.length > 0) return 'damaged'
+    return suspects.length === 0 && fromFuture.length > 0 ? 'from-future' : 'suspect'
+  }
   const age = now.getTime() - new Date(newestGood.takenAt).getTime()
   if (maxAgeMs !== undefined && age > maxAgeMs) return 'stale'
   if (problems.length > 0) return 'damaged'
-  return suspects.length > 0 ? 'suspect' : 'good'
+  if (suspects.length > 0) return 'suspect'
+  return fromFuture.length > 0 ? 'from-future' : 'good'
 }
 
 /** The sub accounts of the main account that is managed, if any, or why they are not known. */
@@ -121,6 +127,7 @@ function toJson({ state, accountId, name, status }: Line, now: Date): object {
     bytes: status?.bytes ?? 0,
     suspects: status?.suspects ?? [],
     problems: status?.problems ?? [],
+    fromFuture: status?.fromFuture ?? [],
   }
 }
 
@@ -151,6 +158,8 @@ function printStatus(
     }
     for (const problem of status?.problems ?? [])
       terminal.print(`${colors.red('damaged')} ${problem}`)
+    for (const snapshot of status?.fromFuture ?? [])
+      terminal.print(`${colors.red('from the future')} ${accountId}/${snapshot}`)
   }
   if (unlisted) terminal.print(`${colors.yellow('unknown')} ${unlisted.message}`)
   if (rows.length > 0) terminal.print()

@@ -1,6 +1,7 @@
 import { openArchive, openEncryption, scanLimitsOf } from '../app.ts'
 import { durationPattern, parseDuration } from '../duration.ts'
 import { DashkeepError } from '../errors.ts'
+import type { Logger } from '../log.ts'
 import { listFolders, type SnapshotFolder } from '../snapshot/archive.ts'
 import { type DamagedFiles, noteDamage } from '../snapshot/damage-note.ts'
 import { type VerifiedSnapshot, verifySnapshots } from '../snapshot/verify.ts'
@@ -10,6 +11,7 @@ import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { selectSnapshots } from './select-snapshots.ts'
 import { createStatusLine, formatBytes, plural, type Terminal } from './terminal.ts'
+import { type FutureWatch, watchForFuture } from './warn-of-future.ts'
 
 interface VerifyVerbOptions extends CommonOptions {
   readonly snapshots: readonly string[]
@@ -30,8 +32,10 @@ interface Totals {
 /** `dashkeep verify`: proves what is stored; every defect is a line, and exit code 5. */
 export async function verify(terminal: Terminal, options: VerifyVerbOptions): Promise<number> {
   const accountId = parseAccountId(options.account)
-  const filter = createFilter(options, terminal.now())
-  const { config } = await createContext(terminal, options, ['store'])
+  const now = terminal.now()
+  const future = watchForFuture(now)
+  const filter = createFilter(options, { now, future })
+  const { config, log } = await createContext(terminal, options, ['store'])
   const { signal } = terminal
   const opener = await openEncryption(config, terminal.env)
   const store = await openArchive(config)
@@ -43,7 +47,8 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
     const folders = await choose(store, options.snapshots, {
       accountId,
       signal,
-      now: terminal.now(),
+      now,
+      log,
     })
     const scanLimits = scanLimitsOf(config)
     const verified = verifySnapshots(store, filter(folders), { scanLimits, opener, signal })
@@ -60,7 +65,9 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
       )
     }
     status.clear()
-    if (terminal.json) terminal.printJson({ ...totals, report, warnings })
+    if (options.snapshots.length === 0) future.warn(log)
+    const fromFuture = future.names()
+    if (terminal.json) terminal.printJson({ ...totals, report, warnings, fromFuture })
     else printReport(terminal, totals, { report, warnings })
     return totals.defects > 0 ? exitCodes.unverified : exitCodes.done
   } finally {
@@ -93,7 +100,7 @@ function createNotes(store: ObjectStore, options: { foundAt: Date; signal: Abort
 async function choose(
   store: ObjectStore,
   names: readonly string[],
-  options: { accountId: number | undefined; signal: AbortSignal; now: Date },
+  options: { accountId: number | undefined; signal: AbortSignal; now: Date; log: Logger },
 ): Promise<AsyncIterable<SnapshotFolder> | SnapshotFolder[]> {
   return names.length === 0 ? listFolders(store, options) : selectSnapshots(store, names, options)
 }
@@ -101,13 +108,18 @@ async function choose(
 type Folders = AsyncIterable<SnapshotFolder> | Iterable<SnapshotFolder>
 
 /** What `--since` and `--sample` leave of the snapshots. */
-function createFilter({ since, sample }: VerifyVerbOptions, now: Date) {
+function createFilter(
+  { since, sample }: VerifyVerbOptions,
+  { now, future }: { now: Date; future: FutureWatch },
+) {
   const from = since === undefined ? undefined : parseSince(since, now)
   const share = sample === undefined ? 1 : parseShare(sample)
   return async function* filter(folders: Folders): AsyncGenerator<SnapshotFolder> {
     for await (const folder of folders) {
       if (from !== undefined && folder.takenAt < from) continue
-      if (Math.random() < share) yield folder
+      if (Math.random() >= share) continue
+      if (folder.complete) future.see(folder)
+      yield folder
     }
   }
 }

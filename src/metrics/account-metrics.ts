@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { type AccountOutcome, isClean, type RunOutcome } from '../outcome.ts'
+import { isFromFuture } from '../snapshot/future.ts'
 
 /** What is told of each account; every name is described in the README. */
 export interface AccountMetrics {
@@ -50,6 +51,21 @@ export function createAccountMetrics(registry: Registry): AccountMetrics {
   const retries = counter('dashkeep_retries_total', 'Requests repeated and exports begun again')
 
   const known = new Set<string>()
+  /** By account: the last success shown. */
+  const successes = new Map<string, Date>()
+
+  function showSuccess(account: string, takenAt: Date): void {
+    successes.set(account, takenAt)
+    lastSuccess.set({ account }, seconds(takenAt))
+  }
+
+  /** Withdraws a success that a run with a wrong clock claimed: a missing one raises an alarm. */
+  function withdrawFuture(account: string, now: Date): void {
+    const takenAt = successes.get(account)
+    if (takenAt === undefined || !isFromFuture({ takenAt }, now)) return
+    successes.delete(account)
+    lastSuccess.remove({ account })
+  }
 
   /** A counter that appears with its first count hides that count from `increase()`. */
   function begin(account: string): void {
@@ -61,6 +77,7 @@ export function createAccountMetrics(registry: Registry): AccountMetrics {
 
   function drop(account: string): void {
     known.delete(account)
+    successes.delete(account)
     for (const result of results) runs.remove({ account, result })
     for (const metric of [lastSuccess, lastRun, lastRunGood, suspect, objects, duration]) {
       metric.remove({ account })
@@ -77,7 +94,8 @@ export function createAccountMetrics(registry: Registry): AccountMetrics {
     lastRun.set({ account }, seconds(endedAt))
     lastRunGood.set({ account }, isClean(outcome) ? 1 : 0)
     duration.set({ account }, outcome.durationMs / 1000)
-    if (lastGood) lastSuccess.set({ account }, seconds(lastGood.takenAt))
+    if (lastGood) showSuccess(account, lastGood.takenAt)
+    else withdrawFuture(account, endedAt)
     if (taken === undefined) return
     suspect.set({ account }, result === 'suspect' ? 1 : 0)
     objects.set({ account }, taken.objects)
@@ -90,14 +108,14 @@ export function createAccountMetrics(registry: Registry): AccountMetrics {
     observeArchive(account, { newestGood, suspect: isSuspect }) {
       suspect.set({ account }, isSuspect ? 1 : 0)
       if (newestGood === undefined) return
-      lastSuccess.set({ account }, seconds(new Date(newestGood.takenAt)))
+      showSuccess(account, new Date(newestGood.takenAt))
       if (isSuspect) return
       objects.set(
         { account },
         newestGood.exports.reduce((sum, entry) => sum + entry.objects, 0),
       )
     },
-    setLastSuccess: (account, takenAt) => lastSuccess.set({ account }, seconds(takenAt)),
+    setLastSuccess: showSuccess,
     setAccounts(accounts) {
       const named = new Set(accounts)
       for (const account of known) if (!named.has(account)) drop(account)

@@ -67,9 +67,10 @@ export async function answer(
   })
   if (fault?.lost) return cutConnection(outgoing)
   answered(reply.status)
+  const { now } = service.options
   const { gzip, contentLength } = service.options.exports
   const compress = gzip && /\bgzip\b/.test(String(incoming.headers['accept-encoding']))
-  await sendReply(outgoing, reply, { fault, gzip: compress, contentLength, signal })
+  await sendReply(outgoing, reply, { fault, date: now(), gzip: compress, contentLength, signal })
 }
 
 /** Records a request that is answered elsewhere. */

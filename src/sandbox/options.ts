@@ -157,6 +157,8 @@ export interface SandboxOptions extends Partial<Behaviour>, Partial<ExportOption
   readonly maxConcurrent?: number
   /** Faults to begin with. */
   readonly faults?: readonly Fault[]
+  /** The clock of the `Date` header; this machine's by default. */
+  readonly now?: () => Date
 }
 
 /** Options with every default filled in. */
@@ -165,6 +167,7 @@ export interface ResolvedOptions {
   readonly port: number
   readonly region: string
   readonly maxConcurrent: number
+  readonly now: () => Date
   readonly behaviour: Behaviour
   readonly exports: ExportOptions
 }
@@ -186,6 +189,7 @@ export function resolveOptions(options: SandboxOptions): ResolvedOptions {
     port: options.port ?? 0,
     region: options.region ?? 'us-east-1',
     maxConcurrent: options.maxConcurrent ?? 100,
+    now: options.now ?? (() => new Date()),
     behaviour: resolveBehaviour(options),
     exports: {
       types: options.types ?? ['search', 'visualization', 'dashboard'],

@@ -9,6 +9,8 @@ import type { Reply } from './reply.ts'
 /** How a reply is sent, besides what it says. */
 export interface SendOptions {
   readonly fault: Fault | undefined
+  /** What the clock of the service shows. */
+  readonly date: Date
   readonly gzip: boolean
   readonly contentLength: boolean
   /** Aborted once the connection is gone. */
@@ -28,6 +30,7 @@ export async function sendReply(
   const trailing = Buffer.from(fault?.trailing ?? '')
   const known = !gzip && (options.contentLength || !reply.streamed)
   outgoing.writeHead(reply.status, {
+    date: options.date.toUTCString(),
     ...reply.headers,
     ...(gzip ? { 'content-encoding': 'gzip' } : {}),
     ...(known && reply.status !== 204

@@ -9,6 +9,7 @@ import {
   tryReadManifest,
 } from './archive.ts'
 import { damageNoteName } from './damage-note.ts'
+import { isFromFuture, splitByTime, warningOfFuture } from './future.ts'
 import { type Manifest, ManifestError } from './manifest.ts'
 import { timePrefix } from './snapshot-name.ts'
 
@@ -35,8 +36,8 @@ export interface Previous {
 /**
  * Finds what an account's new snapshot follows: one listing and one manifest, as a rule.
  *
- * A manifest that cannot be read is passed over with a warning, and so are snapshots that claim
- * to come from after `takenAt` (a clock was, or is, wrong).
+ * A manifest that cannot be read is passed over with a warning, and so are snapshots from the future
+ * as seen at `takenAt`.
  */
 export async function findPrevious(
   store: ObjectStore,
@@ -46,11 +47,10 @@ export async function findPrevious(
 ): Promise<Previous> {
   const warnings: string[] = []
   const folders = await recentFolders(store, accountId, takenAt, options)
-  const past = folders.filter((folder) => folder.takenAt <= takenAt)
-  if (past.length < folders.length) {
-    const newest = folders.at(-1)?.snapshot
-    warnings.push(`snapshot ${newest} claims to be from the future: check this machine's clock`)
-  }
+  const { past, future } = splitByTime(folders, takenAt)
+  const names = future.map(({ snapshot }) => snapshot)
+  const warning = warningOfFuture(accountId, names)
+  if (warning !== undefined) warnings.push(warning)
   for (const folder of past.toReversed()) {
     const newest = await tryReadManifest(store, accountId, folder.snapshot, options)
     if (newest instanceof ManifestError) {
@@ -80,7 +80,7 @@ async function recentFolders(
     return found.filter((folder) => folder.complete)
   }
   const recent = await collect({ startAfter })
-  return recent.some((folder) => folder.takenAt <= takenAt) ? recent : collect({})
+  return recent.some((folder) => !isFromFuture(folder, takenAt)) ? recent : collect({})
 }
 
 async function findLastGood(

@@ -9,6 +9,7 @@ import {
   type SnapshotFolder,
   tryReadManifest,
 } from './archive.ts'
+import { splitByTime } from './future.ts'
 import { ManifestError } from './manifest.ts'
 import { listPins } from './pins.ts'
 import {
@@ -47,7 +48,7 @@ export interface AccountPrunePlan {
  *
  * An account is left as it is, with the reason, when its newest snapshot is suspect, when a run
  * after it has not finished, or when a manifest cannot be read: what such a snapshot refers to is
- * not known.
+ * not known. A snapshot from the future is never the newest.
  */
 export async function* planPrune(
   store: ObjectStore,
@@ -72,13 +73,15 @@ async function planAccount(
   })
   const unreadable = read.find((candidate) => candidate instanceof ManifestError)
   const candidates = read.flatMap((one) => (one instanceof ManifestError ? [] : one))
-  const refusal = unreadable?.message ?? findRefusal(folders, candidates)
+  const { past } = splitByTime(folders, now)
+  const refusal = unreadable?.message ?? findRefusal(past, splitByTime(candidates, now).past)
   const decisions = planRetention(candidates, policy, { now })
   // A folder that lost its manifest may still hold files that others share.
   const shared = new Set(candidates.map(({ sameAs }) => sameAs))
   // The newest folder may belong to a run that goes on, whatever a clock says.
+  const spared = new Set([folders.at(-1), past.at(-1)])
   const leftovers = folders
-    .slice(0, -1)
+    .filter((folder) => !spared.has(folder))
     .filter((folder) => !unreadable && isLeftover(folder, now) && !shared.has(folder.snapshot))
   return { accountId, refusal, decisions, leftovers }
 }

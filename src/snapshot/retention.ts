@@ -1,3 +1,5 @@
+import { isFromFuture, splitByTime } from './future.ts'
+
 /**
  * How many snapshots to keep. Each rule keeps the newest snapshot of each of the newest periods
  * that have one, up to its number; a snapshot is kept when any rule keeps it. Periods are those of
@@ -51,9 +53,9 @@ const periods: Record<
  * Decides what to keep of one account's snapshots and says why, newest first. Pure: reads no clock
  * and touches no store.
  *
- * A suspect snapshot takes no place in a rule, nor does one that claims to be from after `now`, so
+ * A suspect snapshot takes no place in a rule, nor does one from the future as seen at `now`, so
  * that a bad backup never pushes out a good one; it stays as long as no good one has followed it.
- * Always kept, whatever the policy: the newest good snapshot, pinned ones, those from after `now`,
+ * Always kept, whatever the policy: the newest good snapshot, pinned ones, those from the future,
  * one that was the newest less than an hour ago (a run that goes on may still refer to it), and
  * every snapshot whose files a kept one shares. A policy without rules keeps everything.
  */
@@ -65,18 +67,19 @@ export function planRetention<Candidate extends RetentionCandidate>(
   const newestFirst = candidates.toSorted((a, b) => (a.snapshot < b.snapshot ? 1 : -1))
   const reasons = new Map<Candidate, string[]>(newestFirst.map((candidate) => [candidate, []]))
   const keep = (candidate: Candidate, reason: string) => reasons.get(candidate)?.push(reason)
-  const good = newestFirst.filter(({ suspect, takenAt }) => !suspect && takenAt <= now)
+  const { past } = splitByTime(newestFirst, now)
+  const good = past.filter(({ suspect }) => !suspect)
 
   if (isEmpty(policy)) for (const candidate of newestFirst) keep(candidate, 'no rule')
   for (const candidate of good.slice(0, policy.last ?? 0)) keep(candidate, `last ${policy.last}`)
   for (const rule of Object.keys(periods) as (keyof typeof periods)[]) {
     keepByPeriod(good, { rule, number: policy[rule] ?? 0 }, keep)
   }
-  const context = { newestGood: good[0], youngerThan: beginOfWithin(newestFirst, policy, now), now }
+  const context = { newestGood: good[0], youngerThan: beginOfWithin(past, policy), now }
   for (const candidate of newestFirst) {
     for (const reason of ownReasons(candidate, context)) keep(candidate, reason)
   }
-  keepInUse(newestFirst, now, keep)
+  keepInUse(past, now, keep)
   keepShared(newestFirst, reasons)
   return newestFirst.map((candidate) => {
     const found = reasons.get(candidate) ?? []
@@ -114,11 +117,12 @@ function ownReasons(
   }: { newestGood?: RetentionCandidate | undefined; youngerThan: number; now: Date },
 ): string[] {
   const { snapshot, takenAt, pinned, suspect } = candidate
+  const fromFuture = isFromFuture(candidate, now)
   const reasons: string[] = []
   if (candidate === newestGood) reasons.push('newest good')
   if (pinned) reasons.push('pinned')
-  if (takenAt > now) reasons.push('from the future')
-  if (takenAt.getTime() >= youngerThan) reasons.push('within')
+  if (fromFuture) reasons.push('from the future')
+  if (!fromFuture && takenAt.getTime() >= youngerThan) reasons.push('within')
   if (suspect && (newestGood === undefined || snapshot > newestGood.snapshot)) {
     reasons.push('suspect, and no good one since')
   }
@@ -127,11 +131,9 @@ function ownReasons(
 
 /** The moment from which on everything is kept by `withinMs`. */
 function beginOfWithin(
-  newestFirst: readonly RetentionCandidate[],
+  [newest]: readonly RetentionCandidate[],
   { withinMs }: RetentionPolicy,
-  now: Date,
 ): number {
-  const newest = newestFirst.find(({ takenAt }) => takenAt <= now)
   if (withinMs === undefined || newest === undefined) return Number.POSITIVE_INFINITY
   return newest.takenAt.getTime() - withinMs
 }

@@ -1,5 +1,6 @@
 import type { ObjectStore } from '../store/object-store.ts'
 import { listAccounts, type SnapshotFolder, tryReadManifest } from './archive.ts'
+import { splitByTime } from './future.ts'
 import { type Manifest, ManifestError } from './manifest.ts'
 
 /** What the archive says of one account, whatever any run said of itself. */
@@ -10,28 +11,32 @@ export interface AccountStatus {
   readonly snapshots: number
   /** Bytes of all its files. */
   readonly bytes: number
-  /** The newest snapshot that is not suspect; undefined when there is none. */
+  /** The newest snapshot that is neither suspect nor from the future; undefined when there is none. */
   readonly newestGood: Manifest | undefined
   /** Suspect snapshots since then, with their reasons, newest first. */
   readonly suspects: readonly { readonly snapshot: string; readonly reasons: readonly string[] }[]
   /** What could not be read on the way to the newest good snapshot. */
   readonly problems: readonly string[]
+  /** Names of the snapshots from the future, oldest first. None of them is read. */
+  readonly fromFuture: readonly string[]
 }
 
 /**
- * Says for each account in the archive what its newest good snapshot is. One listing, and the
- * manifests from the newest back to the first good one: one an account, as a rule.
+ * Says for each account in the archive what its newest good snapshot is as of `now`. One listing, and
+ * the manifests from the newest back to the first good one: one an account, as a rule.
  */
 export async function* readStatus(
   store: ObjectStore,
-  options: { accountId?: number | undefined; signal?: AbortSignal | undefined } = {},
+  options: { now: Date; accountId?: number | undefined; signal?: AbortSignal | undefined },
 ): AsyncGenerator<AccountStatus> {
   for await (const { accountId, folders } of listAccounts(store, options)) {
     const complete = folders.filter((folder) => folder.complete)
     const files = folders.flatMap((folder) => [...folder.files.values()])
     const bytes = files.reduce((sum, { size }) => sum + size, 0)
-    const found = await findNewestGood(store, complete, options)
-    yield { accountId, snapshots: complete.length, bytes, ...found }
+    const { past, future } = splitByTime(complete, options.now)
+    const found = await findNewestGood(store, past, options)
+    const fromFuture = future.map(({ snapshot }) => snapshot)
+    yield { accountId, snapshots: complete.length, bytes, fromFuture, ...found }
   }
 }
 

@@ -28,7 +28,7 @@ import { findPrevious, type Previous } from './previous.ts'
 import { proveExport } from './prove-export.ts'
 import { createExportScan, type ExportContent, type ExportScan } from './scan-export.ts'
 import { prepareSharing, type Sharing, warnOfDamage } from './sharing.ts'
-import { createSnapshotName } from './snapshot-name.ts'
+import { createSnapshotName, snapshotTime } from './snapshot-name.ts'
 import type { Account, SavedObjectSource } from './source.ts'
 import { noteSpent } from './spent-buffers.ts'
 
@@ -137,8 +137,10 @@ export async function takeSnapshot(
   const { accountId } = account
   const begun = performance.now()
   const previous = await findPrevious(store, accountId, options.takenAt, options)
-  const snapshot = createSnapshotName(options.takenAt, previous.newest?.manifest.snapshot)
-  const run: Run = { ...options, source, store, account, snapshot }
+  const newest = previous.newest?.manifest.snapshot
+  const takenAt = notBefore(options.takenAt, newest)
+  const snapshot = createSnapshotName(takenAt, newest)
+  const run: Run = { ...options, takenAt, source, store, account, snapshot }
   await using pending = await exportAll(run)
   const { exports } = pending
   const sharing = await prepareUnchanged(run, exports, previous)
@@ -156,6 +158,15 @@ export async function takeSnapshot(
     warnings: [...previous.warnings, ...sharing.warnings, ...stored.warnings],
     recovered: final.suspect === undefined && previous.newest?.manifest.suspect !== undefined,
   }
+}
+
+/**
+ * The time of a new snapshot: never before the second of the newest. Where two clocks differ by less
+ * than the tolerance for snapshots from the future, the later run still gets the later name.
+ */
+function notBefore(takenAt: Date, newest: string | undefined): Date {
+  const last = newest === undefined ? undefined : snapshotTime(newest)
+  return last !== undefined && last > takenAt ? last : takenAt
 }
 
 async function identify(source: SavedObjectSource, options: TakeOptions): Promise<Account> {

@@ -11,6 +11,8 @@ const LOOKUPS_AT_ONCE = 8
 interface FindLateOptions {
   /** When a good snapshot should have been taken at the latest. */
   readonly due: Date
+  /** What snapshots from the future are told by. */
+  readonly now: Date
   readonly env: Environment
   readonly log: Logger
   readonly signal: AbortSignal
@@ -23,12 +25,12 @@ interface FindLateOptions {
  * be found out an account is late: its run will tell what is wrong.
  */
 export async function findLate(config: Config, options: FindLateOptions): Promise<Set<string>> {
-  const { due, log, signal, onFound } = options
+  const { due, now, log, signal, onFound } = options
   const late = new Set(config.accounts.map(({ name }) => name))
   const failures: Error[] = []
   const check = async (account: AccountConfig, store: ObjectStore) => {
     const accountId = await accountIdOf(account, config, options)
-    for await (const status of readStatus(store, { accountId, signal })) {
+    for await (const status of readStatus(store, { now, accountId, signal })) {
       onFound(account.name, status)
       const { newestGood } = status
       if (newestGood && new Date(newestGood.takenAt) >= due) late.delete(account.name)

@@ -3,6 +3,7 @@ import type { Config, Environment, ScheduleConfig } from '../config.ts'
 import { DashkeepError } from '../errors.ts'
 import { createRunId, type Logger, type LogTail } from '../log.ts'
 import { createReporter, goodSnapshot, type Reporter, type RunReport } from '../reporting.ts'
+import { warningOfFuture } from '../snapshot/future.ts'
 import { isDoubtful } from '../snapshot/take.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { type Calendar, createCalendar } from './calendar.ts'
@@ -157,10 +158,13 @@ async function findWhatIsLate(worker: Worker, now: Date): Promise<Set<string>> {
   const due = calendar.previous(now) ?? now
   const late = await findLate(config, {
     due,
+    now,
     env,
     log,
     signal,
-    onFound(account, { newestGood, suspects }) {
+    onFound(account, { accountId, newestGood, suspects, fromFuture }) {
+      const warning = warningOfFuture(accountId, fromFuture)
+      if (warning !== undefined) log.warn({ account, fromFuture }, warning)
       const lastGood = goodSnapshot(newestGood?.snapshot)
       if (lastGood) reporter.remember(account, lastGood)
       metrics.observeArchive(account, { newestGood, suspect: suspects.length > 0 })

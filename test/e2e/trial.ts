@@ -26,8 +26,10 @@ export interface Trial extends AsyncDisposable {
   readonly env: Environment
   /** Runs a command line; its environment is `env` with `changes`, `undefined` taking away. */
   run(args: readonly string[], changes?: Environment): Promise<Finished>
-  /** The same at another time than now. */
+  /** The same at another time than now, which the service's clock shows too. */
   runAt(now: Date, args: readonly string[], changes?: Environment): Promise<Finished>
+  /** Lets the service's clock show another time from now on. */
+  setServiceClock(now: () => Date): void
   /** Writes a file into the folder and returns its path; what is neither text nor bytes becomes YAML. */
   write(name: string, content: string | object): Promise<string>
   /** Every file of the archive by its key, what is unfinished included. */
@@ -43,7 +45,10 @@ export const shortLimits = { retryBaseMs: 1, attempts: 3 }
 
 export async function startTrial(options: SandboxOptions = {}): Promise<Trial> {
   const folder = await mkdtemp(join(tmpdir(), 'dashkeep-e2e-'))
-  const sandbox = await startSandbox(options)
+  let serviceNow = () => new Date()
+  /** Times of the runs under way that have one of their own. */
+  const times: Date[] = []
+  const sandbox = await startSandbox({ now: () => times.at(-1) ?? serviceNow(), ...options })
   const archive = join(folder, 'archive')
   const write: Trial['write'] = async (name, content) => {
     const path = join(folder, name)
@@ -57,9 +62,16 @@ export async function startTrial(options: SandboxOptions = {}): Promise<Trial> {
     DASHKEEP_STORE: pathToFileURL(archive).href,
     DASHKEEP_CONFIG: await write('limits.yaml', { limits: shortLimits }),
   }
-  const runAt = (now: Date | undefined, args: readonly string[], changes: Environment = {}) =>
-    runDashkeep(args, { env: { ...env, ...changes }, now })
-  const run: Trial['run'] = (args, changes) => runAt(undefined, args, changes)
+  const run: Trial['run'] = (args, changes = {}) =>
+    runDashkeep(args, { env: { ...env, ...changes } })
+  const runAt: Trial['runAt'] = async (now, args, changes = {}) => {
+    times.push(now)
+    try {
+      return await runDashkeep(args, { env: { ...env, ...changes }, now })
+    } finally {
+      times.splice(times.indexOf(now), 1)
+    }
+  }
   return {
     sandbox,
     folder,
@@ -67,6 +79,9 @@ export async function startTrial(options: SandboxOptions = {}): Promise<Trial> {
     env,
     run,
     runAt,
+    setServiceClock(now) {
+      serviceNow = now
+    },
     write,
     files: () => readTree(archive),
     async content(type, snapshot) {

@@ -5,6 +5,7 @@ import { DashkeepError } from '../../src/errors.ts'
 import { createLog, createLogTail } from '../../src/log.ts'
 import { runWorker } from '../../src/worker/worker.ts'
 import { jsonLines, until } from '../e2e/run-dashkeep.ts'
+import type { Trial } from '../e2e/trial.ts'
 import { createSteppedClock, type SteppedClock } from './stepped-clock.ts'
 
 /** A worker in this process, whose time the test steps. */
@@ -25,11 +26,14 @@ export interface StartedWorker extends AsyncDisposable {
 }
 
 export async function startWorker(options: {
+  /** Its service shows the worker's time. */
+  trial: Pick<Trial, 'setServiceClock'>
   env: Environment
   start: string
   random?: () => number
 }): Promise<StartedWorker> {
   const clock = createSteppedClock(options.start)
+  options.trial.setServiceClock(clock.now)
   const env: Record<string, string | undefined> = { DASHKEEP_LISTEN: '127.0.0.1:0', ...options.env }
   const chunks: Buffer[] = []
   const stream = new Writable({

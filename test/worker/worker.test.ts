@@ -44,7 +44,7 @@ describe('a worker', () => {
   it('catches up at the start, then keeps to its schedule', async () => {
     const { trial, env } = await prepare()
     await using _trial = trial
-    await using worker = await startWorker({ env, start })
+    await using worker = await startWorker({ trial, env, start })
     await worker.untilEnded(1)
     expect(await countSnapshots(trial)).toEqual([1, 1])
     await worker.stepUntilEnded(3 * minutes, 1)
@@ -61,7 +61,7 @@ describe('a worker', () => {
     await using _trial = trial
     const before = new Date('2026-11-20T12:00:30Z')
     await trial.runAt(before, ['backup', '--account', 'team-501'], env)
-    await using worker = await startWorker({ env, start })
+    await using worker = await startWorker({ trial, env, start })
     await worker.untilEnded(1)
     expect(await countSnapshots(trial)).toEqual([1, 1])
     expect(await worker.metric('dashkeep_last_success_timestamp_seconds{account="team-501"}')).toBe(
@@ -77,7 +77,7 @@ describe('a worker', () => {
     const accounts = config.accounts.map(({ name, token }) => ({ name, token }))
     await trial.write('dashkeep.yaml', { ...config, accounts })
     await trial.runAt(new Date('2026-11-20T12:00:30Z'), ['backup'], env)
-    await using worker = await startWorker({ env, start })
+    await using worker = await startWorker({ trial, env, start })
     await worker.stepUntilEnded(3 * minutes, 0)
     expect(await countSnapshots(trial)).toEqual([1, 1])
   })
@@ -85,7 +85,7 @@ describe('a worker', () => {
   it('waits a while by chance before each run', async () => {
     const { trial, env } = await prepare({ schedule: { cron: '*/5 * * * *', jitter: '2m' } })
     await using _trial = trial
-    await using worker = await startWorker({ env, start, random: () => 0.5 })
+    await using worker = await startWorker({ trial, env, start, random: () => 0.5 })
     await worker.clock.step(59_000)
     expect(trial.sandbox.requests()).toEqual([])
     await worker.stepUntilEnded(1000, 1)
@@ -97,7 +97,7 @@ describe('a worker', () => {
     const { trial, env } = await prepare()
     await using _trial = trial
     trial.sandbox.faults.add({ operation: 'export', type: 'search', hang: true, times: 1 })
-    await using worker = await startWorker({ env, start })
+    await using worker = await startWorker({ trial, env, start })
     await until('an export hangs', () =>
       trial.sandbox.requests().some(({ operation }) => operation === 'export'),
     )
@@ -114,7 +114,7 @@ describe('a worker', () => {
     const { trial, env } = await prepare({ schedule: { cron: '0 * * * *', deadline: '10m' } })
     await using _trial = trial
     trial.sandbox.faults.add({ operation: 'export', account: 502, hang: true })
-    await using worker = await startWorker({ env, start })
+    await using worker = await startWorker({ trial, env, start })
     await until('one account is done', () =>
       worker.log().some(({ msg }) => msg === 'snapshot taken'),
     )
@@ -140,7 +140,7 @@ describe('a worker', () => {
       await trial.runAt(new Date(`2026-11-18T${time}:00Z`), ['backup', '--full'], env)
     }
     trial.sandbox.faults.add({ operation: 'whoami', account: 502, refused: true })
-    await using worker = await startWorker({ env, start })
+    await using worker = await startWorker({ trial, env, start })
     await worker.untilEnded(1)
     const [pruned = 0, kept] = await countSnapshots(trial)
     expect(pruned).toBeLessThan(4)
@@ -152,7 +152,7 @@ describe('a worker', () => {
   it('reads tokens anew for each run; one whose file is gone fails alone', async () => {
     const { trial, env } = await prepare()
     await using _trial = trial
-    await using worker = await startWorker({ env, start })
+    await using worker = await startWorker({ trial, env, start })
     await worker.untilEnded(1)
     trial.sandbox.faults.add({ operation: 'whoami', account: 501, refused: true, times: 1 })
     await rm(join(trial.folder, 'token-502'))
@@ -178,7 +178,7 @@ describe('a worker', () => {
   it('follows a schedule that is changed, from the next run on', async () => {
     const { trial, env, config } = await prepare()
     await using _trial = trial
-    await using worker = await startWorker({ env, start })
+    await using worker = await startWorker({ trial, env, start })
     await worker.untilEnded(1)
     await trial.write('dashkeep.yaml', { ...config, schedule: { cron: '*/20 * * * *' } })
     await worker.stepUntilEnded(5 * minutes, 2)
@@ -196,11 +196,11 @@ describe('a worker', () => {
     await using _trial = trial
     const { schedule: _, ...unscheduled } = config
     await trial.write('dashkeep.yaml', unscheduled)
-    await expect(startWorker({ env, start })).rejects.toThrow('Cannot follow a schedule')
+    await expect(startWorker({ trial, env, start })).rejects.toThrow('Cannot follow a schedule')
     await trial.write('dashkeep.yaml', { ...config, schedule: { cron: '61 * * * *' } })
-    await expect(startWorker({ env, start })).rejects.toThrow('expected a cron expression')
+    await expect(startWorker({ trial, env, start })).rejects.toThrow('expected a cron expression')
     await trial.write('dashkeep.yaml', config)
-    const taken = startWorker({ env: { ...env, DASHKEEP_LISTEN: 'no.such.host.:1' }, start })
+    const taken = startWorker({ trial, env: { ...env, DASHKEEP_LISTEN: 'no.such.host.:1' }, start })
     await expect(taken).rejects.toThrow('Cannot listen on no.such.host.:1')
   })
 
@@ -214,7 +214,7 @@ describe('a worker', () => {
     })
     await using _trial = trial
     const addresses = { HOOK: `${receiver.url}/hook`, PING: `${receiver.url}/ping/secret-uuid` }
-    await using worker = await startWorker({ env: { ...env, ...addresses }, start })
+    await using worker = await startWorker({ trial, env: { ...env, ...addresses }, start })
     const ready = async () => (await worker.ask('/readyz')).status
     const lastSuccess = 'dashkeep_last_success_timestamp_seconds{account="team-501"}'
     await worker.untilEnded(1)
@@ -286,6 +286,7 @@ describe('a worker', () => {
       return 200
     })
     await using worker = await startWorker({
+      trial,
       env: { ...env, DASHKEEP_PING_URL: receiver.url },
       start,
     })
@@ -315,7 +316,11 @@ describe('a worker', () => {
     await using _trial = trial
     await using receiver = await startReceiver()
     trial.sandbox.faults.add({ operation: 'export', type: 'dashboard', hang: true })
-    const worker = await startWorker({ env: { ...env, DASHKEEP_PING_URL: receiver.url }, start })
+    const worker = await startWorker({
+      trial,
+      env: { ...env, DASHKEEP_PING_URL: receiver.url },
+      start,
+    })
     await until('an export hangs', () =>
       trial.sandbox.requests().some(({ type }) => type === 'dashboard'),
     )
@@ -342,7 +347,7 @@ describe('the metrics of a worker', () => {
   it('name no account that the configuration does not name any more', async () => {
     const { trial, env, config } = await prepare()
     await using _trial = trial
-    await using worker = await startWorker({ env, start })
+    await using worker = await startWorker({ trial, env, start })
     await worker.untilEnded(1)
     const before = await worker.ask('/metrics')
     expect(before.text).toContain('team-502')
@@ -356,7 +361,7 @@ describe('the metrics of a worker', () => {
   it('are all described in the README', async () => {
     const { trial, env } = await prepare()
     await using _trial = trial
-    await using worker = await startWorker({ env, start })
+    await using worker = await startWorker({ trial, env, start })
     const { text } = await worker.ask('/metrics')
     const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
