@@ -117,6 +117,15 @@ async function readImports(): Promise<Import[]> {
   return (await Promise.all(found)).flat()
 }
 
+/** The files whose text the pattern fits, sorted. */
+async function filesWith(pattern: RegExp): Promise<string[]> {
+  const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.ts'))
+  const found = await Promise.all(
+    files.map(async (file) => (pattern.test(await readFile(join(root, file), 'utf8')) ? file : [])),
+  )
+  return found.flat().sort()
+}
+
 function partOf(file: string): string {
   if (file === 'store/object-store.ts') return 'store port'
   const [first = ''] = file.split('/')
@@ -176,13 +185,27 @@ describe('the architecture', () => {
   })
 
   it('reads the environment at one place', async () => {
-    const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.ts'))
-    const readers = []
-    for (const file of files) {
-      const text = await readFile(join(root, file), 'utf8')
-      if (/[^`]process\.env/.test(text)) readers.push(file)
-    }
-    expect(readers).toEqual(['main.ts'])
+    expect(await filesWith(/[^`]process\.env/)).toEqual(['main.ts'])
+  })
+
+  it('writes to the terminal at one place, which cleans what it writes', async () => {
+    expect(await filesWith(/\bstdout\b/)).toEqual(['cli/terminal.ts', 'main.ts'])
+    // The log goes to standard error as well, and is cleaned where it begins.
+    const naming = ['cli/context.ts', 'cli/terminal.ts', 'main.ts']
+    expect(await filesWith(/\bstderr\b/)).toEqual(naming)
+    expect(await filesWith(/\bconsole\.|process\.(_rawDebug|emitWarning)/)).toEqual([])
+    expect(await filesWith(/\bwriteRaw\b/)).toEqual(['cli/cat.ts', 'cli/terminal.ts'])
+  })
+
+  it('logs and notifies at one place each, which clean what they tell', async () => {
+    expect(await filesWith(/import.*\bpino\b.*from 'pino'/)).toEqual(['log.ts'])
+    expect(await filesWith(/\bcreateLog\(/)).toEqual(['cli/context.ts', 'log.ts'])
+    const posting = imports.filter(({ to }) => to === 'post.ts').map(({ from }) => from)
+    expect(posting.toSorted()).toEqual(['metrics/export.ts', 'notify/notifier.ts'])
+    expect(await filesWith(/\bcompose(Text|Markup|Json)\(/)).toEqual([
+      'notify/message.ts',
+      'notify/notifier.ts',
+    ])
   })
 
   it('loads nothing for --help that it can do without', () => {
