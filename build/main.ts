@@ -1,4 +1,12 @@
 #!/usr/bin/env node
-import { createLoader } from './loader.ts'
+import { explainOldNode } from '../src/node-version.ts'
 
-createLoader(`${import.meta.dirname}/program`).load('main.cjs')
+const problem = explainOldNode(process.versions.node)
+if (problem === undefined) {
+  // Imported late: an older Node cannot even load the rest.
+  const { createLoader } = await import('./loader.ts')
+  createLoader(`${import.meta.dirname}/program`).load('main.cjs')
+} else {
+  process.stderr.write(problem)
+  process.exitCode = 2
+}

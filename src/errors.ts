@@ -49,3 +49,17 @@ export class DashkeepError extends Error {
     this.transient = options.transient ?? false
   }
 }
+
+/** Signals that ask the process to stop, with the exit code that each leads to. */
+export const stopSignals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const
+
+/** A signal, or a key at a prompt, asked the process to stop. */
+export class InterruptedError extends DashkeepError {
+  /** What the process ends with. */
+  readonly exitCode: number
+
+  constructor(signal: keyof typeof stopSignals) {
+    super(`Interrupted by ${signal}`, { kind: 'interrupted' })
+    this.exitCode = stopSignals[signal]
+  }
+}

@@ -1,20 +1,24 @@
 import { runCli } from './cli/run.ts'
-import { DashkeepError } from './errors.ts'
+import { InterruptedError, stopSignals } from './errors.ts'
 
 const interruption = new AbortController()
 
-for (const name of ['SIGINT', 'SIGTERM'] as const) {
+for (const name of Object.keys(stopSignals) as (keyof typeof stopSignals)[]) {
   process.once(name, () => {
     // Once only: the same signal again ends the process at once, as people expect.
-    interruption.abort(new DashkeepError(`Interrupted by ${name}`, { kind: 'interrupted' }))
-    process.exitCode = name === 'SIGINT' ? 130 : 143
+    interruption.abort(new InterruptedError(name))
+    process.exitCode = stopSignals[name]
   })
 }
 
-// Who reads the results may have seen enough (`| head`): no failure, and a backup goes on without.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
+// The reader of the results may have seen enough (`| head`). That is not a failure: a backup goes on.
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE' || process.exitCode === 1) return
+  process.stderr.write(`error: Cannot write the results: ${message}\n`)
+  process.exitCode = 1
 })
+// Without a reader of the log there is nobody to tell, and a worker must not end for that.
+process.stderr.on('error', () => {})
 
 void runCli(process.argv.slice(2), {
   env: process.env,

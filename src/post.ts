@@ -11,6 +11,8 @@ export interface PostOptions {
   readonly retryBaseMs?: number | undefined
   /** Longest time an attempt may take. */
   readonly timeoutMs?: number | undefined
+  /** Ends the attempt under way and every later one. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -23,6 +25,7 @@ export async function post(address: string, options: PostOptions): Promise<void>
   await pRetry(() => attempt(request, options), {
     retries: attempts - 1,
     minTimeout: retryBaseMs,
+    ...(options.signal && { signal: options.signal }),
     shouldRetry: ({ error }) => error instanceof DashkeepError && error.transient,
   })
 }
@@ -52,10 +55,12 @@ function prepare(address: string, { contentType }: PostOptions): Request {
 
 async function attempt({ target, headers }: Request, options: PostOptions): Promise<void> {
   const { body, timeoutMs = 10_000 } = options
-  const signal = AbortSignal.timeout(timeoutMs)
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const signal = AbortSignal.any([timeout, ...(options.signal ? [options.signal] : [])])
   const init = { method: 'POST', headers, body, signal, redirect: 'manual' } as const
   const answer = await fetch(target, init).catch((error: Error & { cause?: { code?: string } }) => {
-    const state = signal.aborted ? `no answer in ${timeoutMs} ms` : error.cause?.code
+    options.signal?.throwIfAborted()
+    const state = timeout.aborted ? `no answer in ${timeoutMs} ms` : error.cause?.code
     throw new DashkeepError(`Cannot post to ${target.host}: ${state ?? 'no connection'}`, {
       transient: true,
     })

@@ -15,6 +15,9 @@ import type { ObjectStore } from './store/object-store.ts'
 /** Accounts whose last good snapshot is looked up at once. */
 const LOOKUPS_AT_ONCE = 8
 
+/** How long notifications and metrics may still be sent once the process is asked to stop. */
+const SENDING_AFTER_STOP_MS = 2000
+
 /** How long the archive is asked, all in all, since when there is no good snapshot. */
 const LOOKUP_MS = 5000
 
@@ -24,6 +27,8 @@ export interface ReporterOptions {
   readonly now: () => Date
   /** Wait before what could not be sent is sent again. */
   readonly retryBaseMs?: number | undefined
+  /** Asks the process to stop. What is being sent then has two more seconds. */
+  readonly signal?: AbortSignal | undefined
   readonly onRun?: (run: RunOutcome) => void
   readonly onFailedNotification?: (kind: string) => void
 }
@@ -62,6 +67,7 @@ type Note = Omit<AccountOutcome, 'account' | 'lastGood' | 'badSince' | 'recovere
 
 export function createReporter(options: ReporterOptions): Reporter {
   const memory = new Map<string, Memory>()
+  const signal = options.signal && delayAbort(options.signal, SENDING_AFTER_STOP_MS)
 
   function begin(config: Config, { run, log }: { run: string; log: Logger }): RunReport {
     const startedAt = options.now()
@@ -72,6 +78,7 @@ export function createReporter(options: ReporterOptions): Reporter {
       log,
       onFailure: (kind) => options.onFailedNotification?.(kind),
       retryBaseMs: options.retryBaseMs,
+      signal,
     })
     log.info({ accounts: config.accounts.length }, 'run begins')
     void notifier.started()
@@ -105,7 +112,10 @@ export function createReporter(options: ReporterOptions): Reporter {
         }
         logOutcome(log, outcome)
         options.onRun?.(outcome)
-        await Promise.all([exportMetrics(config, outcome, log, options), notifier.ended(outcome)])
+        await Promise.all([
+          exportMetrics(config, outcome, log, { ...options, signal }),
+          notifier.ended(outcome),
+        ])
       },
     }
   }
@@ -114,6 +124,15 @@ export function createReporter(options: ReporterOptions): Reporter {
     remember: (account, lastGood) => void memory.set(account, { ...memory.get(account), lastGood }),
     begin,
   }
+}
+
+/** Aborts when `signal` did so many milliseconds ago, for the same reason. */
+function delayAbort(signal: AbortSignal, delayMs: number): AbortSignal {
+  const delayed = new AbortController()
+  const arm = () => void setTimeout(() => delayed.abort(signal.reason), delayMs).unref()
+  if (signal.aborted) arm()
+  else signal.addEventListener('abort', arm, { once: true })
+  return delayed.signal
 }
 
 function toNote({ accountId, durationMs, retries, taken, error }: AccountBackup): Note {

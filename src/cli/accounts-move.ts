@@ -9,7 +9,7 @@ import { applyMove, type MoveOutcome } from '../accounts/move.ts'
 import { type MovePlan, planMove, transfer } from '../accounts/move-plan.ts'
 import type { SubAccount } from '../accounts/service.ts'
 import { DashkeepError, hintOf } from '../errors.ts'
-import { exitCodeOf, exitCodes } from './exit-codes.ts'
+import { exitCodeOf, exitCodeOfInterruption, exitCodes } from './exit-codes.ts'
 import {
   type ManagementOptions,
   type Managing,
@@ -144,7 +144,7 @@ function finishCommand({ account, config }: MoveVerbOptions, path: string): stri
 
 function exitCodeFor(outcome: MoveOutcome, signal: AbortSignal): number {
   if (outcome.ended === 'moved') return outcome.shown ? exitCodes.done : exitCodes.partly
-  if (signal.aborted) return exitCodes.interrupted
+  if (signal.aborted) return exitCodeOfInterruption(signal)
   return outcome.ended === 'undone' ? exitCodeOf(outcome.error) : exitCodes.partly
 }
 

@@ -38,7 +38,10 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
   const { env, now, signal } = terminal
   const run = createRunId()
   const log = context.log.child({ run })
-  const report = createReporter({ env, now, tail: context.tail }).begin(config, { run, log })
+  const report = createReporter({ env, now, signal, tail: context.tail }).begin(config, {
+    run,
+    log,
+  })
   let store: ObjectStore | undefined
   const status = createStatusLine(terminal)
   const progress = createProgress(status, config.accounts.length)

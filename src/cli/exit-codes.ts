@@ -1,4 +1,4 @@
-import { DashkeepError, type ErrorKind } from '../errors.ts'
+import { DashkeepError, type ErrorKind, InterruptedError } from '../errors.ts'
 
 /** What the process tells its caller; documented in the README. */
 export const exitCodes = {
@@ -20,7 +20,13 @@ const byKind: Record<ErrorKind, number> = {
 
 /** The exit code for an error that ended a verb. */
 export function exitCodeOf(error: unknown): number {
+  if (error instanceof InterruptedError) return error.exitCode
   return error instanceof DashkeepError ? byKind[error.kind] : exitCodes.failed
+}
+
+/** The exit code of a verb that ended because its signal was aborted. */
+export function exitCodeOfInterruption({ reason }: AbortSignal): number {
+  return reason instanceof InterruptedError ? reason.exitCode : exitCodes.interrupted
 }
 
 /**

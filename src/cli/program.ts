@@ -27,7 +27,7 @@ Examples:
   dashkeep diff '1 day ago'                      what somebody did since
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 partly done or suspect,
-4 stale, 5 verification failed, 130 interrupted (143 on SIGTERM).`
+4 stale, 5 verification failed, 130 interrupted (143 by SIGTERM or SIGHUP).`
 
 /** Declares every verb. `finish` is given the exit code of the one that ran. */
 export function createProgram(outside: Outside, finish: (exitCode: number) => void): Command {

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { cleanLine, escapeHidden } from '../clean-text.ts'
 import type { Environment } from '../config.ts'
-import { hintOf } from '../errors.ts'
+import { hintOf, InterruptedError } from '../errors.ts'
 import { type Colors, createColors, paintLine } from './colors.ts'
 
 export { formatAge, formatTime, plural } from '../wording.ts'
@@ -101,9 +101,13 @@ export async function confirm(
   const { createInterface } = await import('node:readline/promises')
   const prompt = createInterface({ input, output: stderr })
   try {
-    return /^y(es)?$/i.test(
-      (await prompt.question(`${cleanLine(question)} [y/N] `, { signal })).trim(),
-    )
+    const answer = await prompt.question(`${cleanLine(question)} [y/N] `, { signal })
+    return /^y(es)?$/i.test(answer.trim())
+  } catch (error) {
+    signal.throwIfAborted()
+    // Ctrl-C or Ctrl-D. The prompt keeps the keys to itself, so no signal arrives.
+    if ((error as Error).name === 'AbortError') throw new InterruptedError('SIGINT')
+    throw error
   } finally {
     prompt.close()
   }

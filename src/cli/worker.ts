@@ -2,7 +2,7 @@ import { loadConfig } from '../config.ts'
 import { systemClock } from '../worker/clock.ts'
 import { runWorker } from '../worker/worker.ts'
 import { createContext, selectAccounts } from './context.ts'
-import { exitCodeOf, exitCodeOfRun, exitCodes } from './exit-codes.ts'
+import { exitCodeOf, exitCodeOfInterruption, exitCodeOfRun } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -28,5 +28,5 @@ export async function worker(
     clock: systemClock(now),
     exitCodes: { ofRun: exitCodeOfRun, ofError: exitCodeOf },
   })
-  return exitCodes.interrupted
+  return exitCodeOfInterruption(signal)
 }

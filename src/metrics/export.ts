@@ -46,15 +46,16 @@ function readLastSuccesses(text: string): Map<string, number> {
 export async function pushMetrics(
   gateway: string,
   run: RunOutcome,
-  options: { retryBaseMs?: number | undefined } = {},
+  options: { retryBaseMs?: number | undefined; signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
+  const { retryBaseMs, signal } = options
   const base = gateway.replace(/\/$/, '')
   const push = async (outcome: RunOutcome['accounts'][number]) => {
     const registry = new Registry()
     createAccountMetrics(registry).observe({ ...run, accounts: [outcome] })
     const address = `${base}/metrics/job/dashkeep/account/${encodeURIComponent(outcome.account)}`
     const body = await registry.metrics()
-    await post(address, { body, contentType: registry.contentType, ...options })
+    await post(address, { body, contentType: registry.contentType, retryBaseMs, signal })
   }
   await pMap(run.accounts, push, { concurrency: PUSHES_AT_ONCE })
 }

@@ -23,6 +23,8 @@ export interface NotifierOptions {
   readonly log: Logger
   readonly onFailure: (kind: NotificationConfig['kind']) => void
   readonly retryBaseMs?: number | undefined
+  /** Ends what is being sent. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Makes the notifier of one run. A second event is told only once the first is through. */
@@ -60,12 +62,12 @@ interface Letter {
 const startPing: Letter = { suffix: '/start', contentType: 'text/plain', body: '' }
 
 function createQueue(receiver: NotificationConfig, options: NotifierOptions) {
-  const { readAddress, log, onFailure, retryBaseMs } = options
+  const { readAddress, log, onFailure, retryBaseMs, signal } = options
   let last = Promise.resolve()
   const deliver = async ({ suffix, contentType, body }: Letter) => {
     try {
       const address = withSuffix(await readAddress(receiver.url), suffix)
-      await post(address, { body, contentType, retryBaseMs })
+      await post(address, { body, contentType, retryBaseMs, signal })
       log.debug({ kind: receiver.kind }, 'notified')
     } catch (error) {
       onFailure(receiver.kind)

@@ -101,10 +101,11 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 async function createWorker(options: WorkerOptions): Promise<Worker> {
   const config = await options.load()
   const metrics = createWorkerMetrics()
-  const { env, tail, retryBaseMs } = options
+  const { env, tail, retryBaseMs, signal } = options
   const reporter = createReporter({
     env,
     tail,
+    signal,
     retryBaseMs,
     now: options.clock.now,
     onRun(run) {

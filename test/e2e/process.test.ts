@@ -2,7 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { runDashkeep, spawnDashkeep, until } from './run-dashkeep.ts'
+import type { Environment } from '../../src/config.ts'
+import { startReceiver } from '../notify/receiver.ts'
+import { askDashkeep, runDashkeep, spawnDashkeep, until } from './run-dashkeep.ts'
 import { startTrial, type Trial } from './trial.ts'
 
 const verbs = [
@@ -66,9 +68,9 @@ describe('a command line that cannot be followed', () => {
 })
 
 /** A backup whose second export never ends, so that a signal meets it in the middle. */
-async function startHanging(trial: Trial) {
+async function startHanging(trial: Trial, changes: Environment = {}) {
   trial.sandbox.faults.add({ operation: 'export', type: 'visualization', hang: true })
-  const spawned = spawnDashkeep(['backup'], { env: trial.env })
+  const spawned = spawnDashkeep(['backup'], { env: { ...trial.env, ...changes } })
   await until('the second export is asked for', () =>
     trial.sandbox.requests().some(({ type }) => type === 'visualization'),
   )
@@ -79,6 +81,7 @@ describe('a process', () => {
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
+    ['SIGHUP', 143],
   ] as const)('stops at once on %s with exit code %i, and leaves nothing', async (signal, code) => {
     await using trial = await startTrial()
     await using spawned = await startHanging(trial)
@@ -87,6 +90,47 @@ describe('a process', () => {
     expect(exitCode).toBe(code)
     expect(stderr).toContain(`Interrupted by ${signal}`)
     expect((await trial.files()).size).toBe(0)
+  })
+
+  it('tells its pings the exit code that it has', async () => {
+    await using receiver = await startReceiver()
+    await using trial = await startTrial()
+    const ping = { kind: 'ping', url: { env: 'PING_URL' }, exitStatus: true }
+    const config = await trial.write('ping.yaml', { notifications: [ping] })
+    const env = { DASHKEEP_CONFIG: config, PING_URL: `${receiver.url}/job` }
+    await using spawned = await startHanging(trial, env)
+    spawned.kill('SIGTERM')
+    const { exitCode, stderr } = await spawned.finished
+    expect(exitCode).toBe(143)
+    expect(stderr).toContain('"exitCode":143')
+    expect(receiver.pathsBelow('/job')).toEqual(['/start', '/143'])
+    expect(receiver.received.at(-1)?.body).toContain('exit status 143')
+  })
+
+  it('stops within seconds while receivers of notifications and metrics hang', async () => {
+    await using receiver = await startReceiver(() => new Promise(() => {}))
+    await using trial = await startTrial()
+    const url = { env: 'PING_URL' }
+    const config = await trial.write('hanging.yaml', {
+      notifications: [
+        { kind: 'ping', url },
+        { kind: 'webhook', url },
+      ],
+      metrics: { pushgateway: receiver.url },
+    })
+    const env = { DASHKEEP_CONFIG: config, PING_URL: `${receiver.url}/job` }
+    await using spawned = await startHanging(trial, env)
+    const begun = performance.now()
+    spawned.kill('SIGTERM')
+    expect((await spawned.finished).exitCode).toBe(143)
+    expect(performance.now() - begun).toBeLessThan(8000)
+  })
+
+  it('goes on when nobody reads its log any more', async () => {
+    await using trial = await startTrial()
+    await using spawned = spawnDashkeep(['backup'], { env: trial.env, withoutReader: true })
+    expect((await spawned.finished).exitCode).toBe(0)
+    expect(await trial.snapshots()).toHaveLength(1)
   })
 
   it('that is killed leaves no snapshot, and does not hinder the next', async () => {
@@ -113,6 +157,27 @@ describe('a process', () => {
     } finally {
       await rm(folder, { recursive: true })
     }
+  })
+})
+
+describe('a question on a terminal', () => {
+  it.each([
+    ['Ctrl-C', '\x03'],
+    ['Ctrl-D', '\x04'],
+  ])('that is answered by %s ends with exit code 130 and removes nothing', async (_name, key) => {
+    await using trial = await startTrial()
+    for (const day of ['18', '19', '20']) {
+      const now = new Date(`2026-11-${day}T12:00:00Z`)
+      expect((await trial.runAt(now, ['backup'])).exitCode).toBe(0)
+    }
+    const { exitCode, stderr } = await askDashkeep(['prune', '--keep-last', '1'], {
+      env: trial.env,
+      key,
+    })
+    expect(stderr).toContain('[y/N]')
+    expect(stderr).not.toContain('defect')
+    expect(exitCode).toBe(130)
+    expect(await trial.snapshots()).toHaveLength(3)
   })
 })
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { Writable } from 'node:stream'
+import { PassThrough, Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runCli } from '../../src/cli/run.ts'
@@ -32,11 +32,33 @@ export async function runDashkeep(
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }
 
-function createCapture() {
+/** Runs a command line as on a terminal, and presses a key at its first question. */
+export async function askDashkeep(
+  args: readonly string[],
+  { env, key }: { env: Environment; key: string },
+): Promise<Finished> {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} })
+  const stdout = createCapture()
+  const stderr = createCapture((text) => {
+    if (text.includes('[y/N]')) stdin.write(key)
+  })
+  const exitCode = await runCli(args, {
+    env,
+    stdout: stdout.stream,
+    stderr: Object.assign(stderr.stream, { isTTY: true }),
+    stdin: () => stdin,
+    signal: new AbortController().signal,
+    now: () => new Date(),
+  })
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
+}
+
+function createCapture(onText: (text: string) => void = () => {}) {
   const chunks: Buffer[] = []
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
       chunks.push(chunk)
+      onText(String(chunk))
       done()
     },
   })
@@ -54,25 +76,30 @@ export interface Spawned extends AsyncDisposable {
   stderr(): string
 }
 
-/** Starts `src/main.ts` with pipes for its output; `node` are options for Node itself. */
+/**
+ * Starts `src/main.ts` with pipes for its output; `node` are options for Node itself, and
+ * `withoutReader` closes the reading end of standard error at once.
+ */
 export function spawnDashkeep(
   args: readonly string[],
-  { env, node = [] }: { env: Environment; node?: readonly string[] },
+  options: { env: Environment; node?: readonly string[]; withoutReader?: boolean },
 ): Spawned {
-  return spawnProcess(process.execPath, [...node, mainFile, ...args], { env })
+  const { env, node = [], withoutReader } = options
+  return spawnProcess(process.execPath, [...node, mainFile, ...args], { env, withoutReader })
 }
 
 /** Starts a program with pipes for its output. */
 export function spawnProcess(
   file: string,
   args: readonly string[],
-  { env }: { env: Environment },
+  { env, withoutReader }: { env: Environment; withoutReader?: boolean | undefined },
 ): Spawned {
   const child = spawn(file, args, { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const out: Buffer[] = []
   const err: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
   child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
+  if (withoutReader) child.stderr.destroy()
   const stdout = () => Buffer.concat(out).toString()
   const stderr = () => Buffer.concat(err).toString()
   const finished = once(child, 'close').then(([code, signal]) => ({
