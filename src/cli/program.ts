@@ -129,7 +129,10 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     .argument('[snapshot...]', `${referenceForms} (default: every snapshot)`)
     .option('-a, --account <id>', 'only this account, by its id')
     .option('--since <when>', 'only snapshots from then on, such as 2026-11-01 or 7d')
-    .option('--sample <percent>', 'only so many of them, chosen by chance, such as 10%')
+    .option(
+      '--sample <percent>',
+      'only so many of them, chosen by chance, such as 10%; at least one',
+    )
     .action(
       run(
         async () => (await import('./verify.ts')).verify,

@@ -8,6 +8,7 @@ import { type AccountStatus, readStatus } from '../snapshot/status.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { type Context, createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
+import { describeAbsence, reportNothingProven } from './nothing-proven.ts'
 import type { RestoreOptions } from './restore.ts'
 import { formatTable } from './table.ts'
 import { createStatusLine, formatTime, plural, type Terminal } from './terminal.ts'
@@ -46,7 +47,10 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
     line.clear()
     await store.close()
   }
-  if (drills.length === 0) throw nothingThere(store.url, accountId)
+  if (drills.length === 0) {
+    const absence = describeAbsence(store.url, 'snapshot', accountId)
+    return reportNothingProven(terminal, absence, { accounts: [] })
+  }
   if (terminal.json) terminal.printJson({ accounts: drills.map(toJson) })
   else printDrills(terminal, drills)
   return drills.every(isProven) ? exitCodes.done : exitCodes.unverified
@@ -89,14 +93,6 @@ async function drillAccount(
     if (error instanceof DashkeepError && error.kind === 'usage') throw error
     return { error: error as Error }
   }
-}
-
-function nothingThere(url: string, accountId: number | undefined): DashkeepError {
-  const whose = accountId === undefined ? '' : ` of account ${accountId}`
-  return new DashkeepError(`Cannot restore a snapshot${whose}: ${url} holds none`, {
-    kind: 'usage',
-    hint: 'check the store and the account id; `dashkeep list` shows what is there',
-  })
 }
 
 function isProven({ result }: AccountDrill): boolean {

@@ -8,6 +8,7 @@ import { type VerifiedSnapshot, verifySnapshots } from '../snapshot/verify.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
+import { describeAbsence, reportNothingProven } from './nothing-proven.ts'
 import type { CommonOptions } from './program.ts'
 import { selectSnapshots } from './select-snapshots.ts'
 import { createStatusLine, formatBytes, plural, type Terminal } from './terminal.ts'
@@ -22,6 +23,8 @@ interface VerifyVerbOptions extends CommonOptions {
 
 interface Totals {
   snapshots: number
+  /** Data files read; one that several snapshots share counts once. */
+  files: number
   /** Bytes read. */
   bytes: number
   defects: number
@@ -40,7 +43,7 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
   const opener = await openEncryption(config, terminal.env)
   const store = await openArchive(config)
   const status = createStatusLine(terminal)
-  const totals: Totals = { snapshots: 0, bytes: 0, defects: 0, sealed: 0 }
+  const totals: Totals = { snapshots: 0, files: 0, bytes: 0, defects: 0, sealed: 0 }
   const report: VerifiedSnapshot['defects'][number][] = []
   const warnings: string[] = []
   try {
@@ -53,8 +56,9 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
     const scanLimits = scanLimitsOf(config)
     const verified = verifySnapshots(store, filter(folders), { scanLimits, opener, signal })
     const note = createNotes(store, { foundAt: terminal.now(), signal })
-    for await (const { snapshot, bytesRead, sealed, defects, damaged } of verified) {
+    for await (const { snapshot, files, bytesRead, sealed, defects, damaged } of verified) {
       totals.snapshots += 1
+      totals.files += files
       totals.bytes += bytesRead
       totals.defects += defects.length
       totals.sealed += sealed
@@ -67,7 +71,13 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
     status.clear()
     if (options.snapshots.length === 0) future.warn(log)
     const fromFuture = future.names()
-    if (terminal.json) terminal.printJson({ ...totals, report, warnings, fromFuture })
+    const document = { ...totals, report, warnings, fromFuture }
+    if (totals.snapshots === 0) {
+      const since = options.since === undefined ? '' : ` taken since ${options.since}`
+      const absence = describeAbsence(store.url, `snapshot${since}`, accountId)
+      return reportNothingProven(terminal, absence, document)
+    }
+    if (terminal.json) terminal.printJson(document)
     else printReport(terminal, totals, { report, warnings })
     return totals.defects > 0 ? exitCodes.unverified : exitCodes.done
   } finally {
@@ -107,7 +117,7 @@ async function choose(
 
 type Folders = AsyncIterable<SnapshotFolder> | Iterable<SnapshotFolder>
 
-/** What `--since` and `--sample` leave of the snapshots. */
+/** What `--since` and `--sample` leave of the snapshots. A sample holds at least one. */
 function createFilter(
   { since, sample }: VerifyVerbOptions,
   { now, future }: { now: Date; future: FutureWatch },
@@ -115,12 +125,20 @@ function createFilter(
   const from = since === undefined ? undefined : parseSince(since, now)
   const share = sample === undefined ? 1 : parseShare(sample)
   return async function* filter(folders: Folders): AsyncGenerator<SnapshotFolder> {
+    let eligible = 0
+    let spare: SnapshotFolder | undefined
+    let sampled = false
     for await (const folder of folders) {
-      if (from !== undefined && folder.takenAt < from) continue
-      if (Math.random() >= share) continue
-      if (folder.complete) future.see(folder)
-      yield folder
+      if (!folder.complete || (from !== undefined && folder.takenAt < from)) continue
+      future.see(folder)
+      eligible += 1
+      if (Math.random() < share) {
+        sampled = true
+        yield folder
+        // Each snapshot so far is the spare one with the same probability.
+      } else if (Math.random() < 1 / eligible) spare = folder
     }
+    if (!sampled && spare !== undefined) yield spare
   }
 }
 
@@ -153,7 +171,8 @@ function printReport(
     terminal.print(`${colors.red('damaged')} ${accountId}/${snapshot}: ${problem}`)
   }
   for (const warning of warnings) terminal.print(`${colors.yellow('warning')} ${warning}`)
-  const read = `${plural(totals.snapshots, 'snapshot')}, ${formatBytes(totals.bytes)} read`
+  const { snapshots, files, bytes } = totals
+  const read = `${plural(snapshots, 'snapshot')} with ${plural(files, 'stored file')}, ${formatBytes(bytes)} read`
   terminal.print(
     totals.defects === 0
       ? `${colors.green('verified')} ${read}: every file is as its manifest says`

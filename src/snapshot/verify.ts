@@ -31,9 +31,11 @@ export interface VerifiedSnapshot {
   readonly snapshot: string
   /** The manifest, unless it cannot be read. */
   readonly manifest: Manifest | undefined
-  /** Bytes read from the store for this snapshot; files proven for an earlier one are not reread. */
+  /** Bytes read from the store for this snapshot. */
   readonly bytesRead: number
-  /** Encrypted files whose content no key could prove; their stored bytes are proven. */
+  /** Data files read for this snapshot; those read for an earlier one are not read again. */
+  readonly files: number
+  /** How many of `files` are encrypted and no key could prove the content of; as stored they are proven. */
   readonly sealed: number
   readonly defects: readonly Defect[]
   /** Those of its data files that are damaged, in its own folder or in the one it shares. */
@@ -87,7 +89,7 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
     const stored = await tryReadManifest(store, accountId, snapshot, { signal })
     if (stored instanceof ManifestError) {
       report(manifestKey, stored.message)
-      const nothing = { manifest: undefined, bytesRead, sealed: 0, damaged: undefined }
+      const nothing = { manifest: undefined, bytesRead, files: 0, sealed: 0, damaged: undefined }
       return { accountId, snapshot, defects, ...nothing }
     }
     const { manifest, manifestSha256 } = stored
@@ -97,24 +99,28 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
     for (const name of unexpectedFiles(folder, manifest)) {
       report(fileKey(accountId, snapshot, name), 'no manifest describes this file')
     }
-    const files: DamagedFiles['files'][number][] = []
+    const damagedFiles: DamagedFiles['files'][number][] = []
+    let files = 0
+    let sealed = 0
     for (const entry of manifest.exports) {
       const key = dataFileKey(manifest, entry.file)
       const { type, kibanaVersion, objects, contentDigest, file } = entry
       const claim = { type, kibanaVersion, objects, contentDigest, file }
       const proof = `${key} ${JSON.stringify(claim)}`
       if (!provenFiles.has(proof)) {
-        bytesRead += entry.file.stored.bytes
+        bytesRead += file.stored.bytes
+        files += 1
+        if (!canOpen(file, opener)) sealed += 1
         provenFiles.set(proof, await checkExport(key, entry))
       }
       const problem = provenFiles.get(proof)
       report(key, problem)
-      if (problem !== undefined) files.push({ name: file.name, problem })
+      if (problem !== undefined) damagedFiles.push({ name: file.name, problem })
     }
     const holder = manifest.sameAs ?? snapshot
-    const damaged = files.length > 0 ? { accountId, snapshot: holder, files } : undefined
-    const sealed = manifest.exports.filter(({ file }) => !canOpen(file, opener)).length
-    return { accountId, snapshot, manifest, bytesRead, sealed, defects, damaged }
+    const damaged =
+      damagedFiles.length > 0 ? { accountId, snapshot: holder, files: damagedFiles } : undefined
+    return { accountId, snapshot, manifest, bytesRead, files, sealed, defects, damaged }
   }
 
   async function checkExport(key: string, entry: ManifestExport): Promise<string | undefined> {

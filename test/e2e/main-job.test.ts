@@ -133,7 +133,9 @@ describe('list, show and verify', () => {
     expect(show).toContain(`Account   ${shopId} (Shop)\n`)
     expect(show).toMatch(/\nvisualization +7 +7\.10\.2 /)
     const { stdout: verify } = await trial.run(['verify'])
-    expect(verify).toMatch(/^verified 1 snapshot, [\d.]+ kB read: every file is as its manifest/)
+    expect(verify).toMatch(
+      /^verified 1 snapshot with 3 stored files, [\d.]+ kB read: every file is as its manifest/,
+    )
   })
 
   it('find one snapshot by its name, the newest by `latest`, and no other', async () => {
@@ -165,7 +167,7 @@ describe('list, show and verify', () => {
       stdout: `No snapshots in ${trial.env.DASHKEEP_STORE}\n`,
     })
     expect(await trial.run(['list', '--json'])).toMatchObject({ exitCode: 0, stdout: '' })
-    expect(await trial.run(['verify'])).toMatchObject({ exitCode: 0 })
+    expect(await trial.run(['verify'])).toMatchObject({ exitCode: 3 })
     const show = await trial.run(['show'])
     expect(show.exitCode).toBe(2)
     expect(show.stderr).toMatch(/^error: Cannot find a snapshot: file:\S+ holds none\nhint: /)
@@ -179,7 +181,7 @@ describe('list, show and verify', () => {
     const { exitCode, stdout } = await trial.run(['verify'])
     expect(exitCode).toBe(5)
     expect(stdout).toMatch(new RegExp(`^damaged ${shopId}/${snapshot}: .*dashboard\\.json\\.zst`))
-    expect(stdout).toMatch(/\n1 snapshot, [\d.]+ kB read: 1 defect\n$/)
+    expect(stdout).toMatch(/\n1 snapshot with 3 stored files, [\d.]+ kB read: 1 defect\n$/)
     const json = jsonLines((await trial.run(['verify', '--json'])).stdout)
     expect(json).toMatchObject([{ defects: 1, report: [{ accountId: shopId, snapshot }] }])
   })

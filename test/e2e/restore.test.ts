@@ -580,11 +580,4 @@ describe('restore --drill', () => {
     const open = { ...recipients, DASHKEEP_IDENTITY: identity }
     expect((await trial.run(['restore', '--drill'], open)).exitCode).toBe(0)
   })
-
-  it('refuses an archive without a snapshot', async () => {
-    await using trial = await startTrial()
-    const { exitCode, stderr } = await trial.run(['restore', '--drill'])
-    expect(exitCode).toBe(2)
-    expect(stderr).toContain('holds none')
-  })
 })
