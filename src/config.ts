@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { readAccountId } from './account-id.ts'
 import { durationPattern, parseDuration } from './duration.ts'
 import { DashkeepError } from './errors.ts'
 import { parseShard, type Shard } from './shard.ts'
@@ -183,6 +184,9 @@ const secretSource = z.union(
   ],
   { error: 'expected env: NAME_OF_VARIABLE or file: /path, never the token itself' },
 )
+
+/** Types whose files, without compression, would have the names of the archive's own files. */
+const reservedTypes: ReadonlySet<string> = new Set(['manifest', 'damaged'])
 
 const fileSchema = z
   .strictObject({
@@ -396,6 +400,19 @@ const fileSchema = z
       .optional(),
     logLevel: z.enum(logLevels).optional(),
   })
+  .superRefine(({ accounts = [], types, compression }, context) => {
+    const reserved = compression === 'none' && types?.find((one) => reservedTypes.has(one))
+    if (reserved) {
+      const message = `${reserved} needs compression: the archive itself has a file ${reserved}.json`
+      context.addIssue({ code: 'custom', path: ['types'], message })
+    }
+    for (const [place, { include = [] }] of accounts.entries()) {
+      const twice = include.find((inclusion) => types?.includes(inclusion))
+      if (twice === undefined) continue
+      const message = `${twice} comes twice, also in types`
+      context.addIssue({ code: 'custom', path: ['accounts', place, 'include'], message })
+    }
+  })
   .refine(({ schedule, retention }) => !schedule?.pruneAfter || retention !== undefined, {
     path: ['schedule', 'pruneAfter'],
     error: 'needs retention, which says what to keep',
@@ -562,9 +579,8 @@ function fromEnvironment(variables: Variables, env: Environment, problems: strin
     const address = secretVariable(notificationVariables[kind], variables, env)
     return address ? [{ kind, url: address }] : []
   })
-  const isAccountId = /^-?\d{1,15}$/.test(ACCOUNT_ID?.trim() ?? '')
-  const accountId = isAccountId ? Number(ACCOUNT_ID) : undefined
-  if (ACCOUNT_ID !== undefined && !isAccountId) {
+  const accountId = readAccountId(ACCOUNT_ID?.trim() ?? '')
+  if (ACCOUNT_ID !== undefined && accountId === undefined) {
     problems.push('DASHKEEP_ACCOUNT_ID: expected an integer')
   }
   const token = secretVariable('API_TOKEN', variables, env)

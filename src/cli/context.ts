@@ -1,3 +1,4 @@
+import { readAccountId } from '../account-id.ts'
 import { type AccountConfig, type Config, type ConfigNeed, loadConfig } from '../config.ts'
 import { DashkeepError } from '../errors.ts'
 import { createLog, createLogTail, type Logger, type LogTail } from '../log.ts'
@@ -75,7 +76,8 @@ export function parseAccountId(text: string | undefined): number | undefined {
 
 /** Reads an id; `shownBy` is the verb that shows which there are. Throws a `usage` error. */
 export function parseId(text: string, what: string, shownBy: string): number {
-  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  const id = readAccountId(text)
+  if (id !== undefined) return id
   throw new DashkeepError(`Cannot use the ${what} ${text}: it is not an integer`, {
     kind: 'usage',
     hint: `\`${shownBy}\` shows the ids there are`,

@@ -1,3 +1,4 @@
+import { readAccountId } from '../account-id.ts'
 import type { Service, ServiceRequest } from './exchange.ts'
 import type { Behaviour, SubAccountSettings } from './options.ts'
 import { emptyReply, jsonReply, type Reply, refused, refusedToken } from './reply.ts'
@@ -75,7 +76,8 @@ function mainAccount({ options }: Service, { account }: ServiceRequest): StoredA
 }
 
 function subAccount({ state }: Service, main: StoredAccount, id: string): StoredAccount {
-  const account = /^\d{1,15}$/.test(id) ? state.account(Number(id)) : undefined
+  const accountId = readAccountId(id)
+  const account = accountId === undefined ? undefined : state.account(accountId)
   if (account === undefined || account.owner !== main.accountId) {
     throw refused(404, 'TimeBasedAccount/NOT_FOUND', `There is no sub account ${id}`)
   }

@@ -1,11 +1,25 @@
 import { createHash } from 'node:crypto'
+import { readAccountId } from '../account-id.ts'
+import { DashkeepError } from '../errors.ts'
 import { type ObjectStore, ObjectTooLargeError, type StoredObject } from '../store/object-store.ts'
 import type { DataFile } from './data-file.ts'
-import { decodeManifest, type Manifest, ManifestError, maxManifestBytes } from './manifest.ts'
+import {
+  decodeManifest,
+  encodeManifest,
+  type Manifest,
+  ManifestError,
+  maxManifestBytes,
+} from './manifest.ts'
 import { snapshotTime } from './snapshot-name.ts'
 
 /** The file whose presence makes a folder a snapshot. */
 export const manifestName = 'manifest.json'
+
+/**
+ * The file in a snapshot's folder that says that `verify` has found data files there damaged. A
+ * backup sees it in the listing that it makes anyway, and shares none of the folder's files.
+ */
+export const damageNoteName = 'damaged.json'
 
 /** One folder of the archive, as a listing of keys shows it. */
 export interface SnapshotFolder {
@@ -90,9 +104,35 @@ export function isSnapshotFile(key: string): boolean {
 function parseKey(key: string) {
   const [account, snapshot, file, ...rest] = key.split('/')
   if (account === undefined || snapshot === undefined || !file || rest.length > 0) return undefined
-  if (!/^-?\d{1,15}$/.test(account)) return undefined
+  const accountId = readAccountId(account)
   const takenAt = snapshotTime(snapshot)
-  return takenAt && { accountId: Number(account), snapshot, takenAt, file }
+  if (accountId === undefined || takenAt === undefined) return undefined
+  return { accountId, snapshot, takenAt, file }
+}
+
+/**
+ * Encodes a manifest, and proves first that every reader will find and read it. Throws when one
+ * would not; nothing has been written by then.
+ */
+export function encodeReadable(manifest: Manifest): Uint8Array {
+  const { account, snapshot, exports } = manifest
+  const key = fileKey(account.id, snapshot, manifestName)
+  if (!isSnapshotFile(key)) throw unwritable(key, 'no listing would show it')
+  const names = new Set([manifestName, damageNoteName])
+  const taken = exports.find(({ file }) => names.has(file.name))
+  if (taken) throw unwritable(key, `the archive itself has a file ${taken.file.name}`)
+  const bytes = encodeManifest(manifest)
+  if (bytes.length > maxManifestBytes) {
+    throw unwritable(key, `it would have ${bytes.length} bytes, more than ${maxManifestBytes}`)
+  }
+  decodeManifest(bytes, `the manifest ${key}, which has not been written`)
+  return bytes
+}
+
+function unwritable(key: string, state: string): DashkeepError {
+  return new DashkeepError(`Cannot write the manifest ${key}: ${state}`, {
+    hint: "look at the account's name, the types, the kibanaVersion and this machine's clock: one of them has no place in a manifest",
+  })
 }
 
 /**

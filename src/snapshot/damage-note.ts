@@ -1,11 +1,5 @@
 import type { ObjectStore } from '../store/object-store.ts'
-import { fileKey } from './archive.ts'
-
-/**
- * The file in a snapshot's folder that says that `verify` has found data files there damaged. A
- * backup sees it in the listing that it makes anyway, and shares none of the folder's files.
- */
-export const damageNoteName = 'damaged.json'
+import { damageNoteName, fileKey } from './archive.ts'
 
 /** Data files in one snapshot's folder that are not as their manifest says. */
 export interface DamagedFiles {

@@ -1,5 +1,6 @@
 import type { ObjectStore } from '../store/object-store.ts'
 import {
+  damageNoteName,
   dataFileKey,
   fileKey,
   listFolders,
@@ -8,7 +9,6 @@ import {
   type StoredManifest,
   tryReadManifest,
 } from './archive.ts'
-import { damageNoteName } from './damage-note.ts'
 import { isFromFuture, splitByTime, warningOfFuture } from './future.ts'
 import { type Manifest, ManifestError } from './manifest.ts'
 import { timePrefix } from './snapshot-name.ts'

@@ -5,7 +5,13 @@ import pRetry, { AbortError } from 'p-retry'
 import { DashkeepError } from '../errors.ts'
 import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
 import { version } from '../version.ts'
-import { fileKey, hasManifest, manifestName, type StoredManifest } from './archive.ts'
+import {
+  encodeReadable,
+  fileKey,
+  hasManifest,
+  manifestName,
+  type StoredManifest,
+} from './archive.ts'
 import { type ChangeFinder, compareWithPrevious, type TypeChanges } from './changes.ts'
 import { type Compression, dataFileName } from './compression.ts'
 import {
@@ -17,13 +23,7 @@ import {
 import type { Opener, Sealer } from './encryption.ts'
 import type { ScanLimits } from './export-scanner.ts'
 import { findSuspicions } from './guard.ts'
-import {
-  encodeManifest,
-  formatVersion,
-  type Manifest,
-  type ManifestExport,
-  maxManifestBytes,
-} from './manifest.ts'
+import { formatVersion, type Manifest, type ManifestExport, maxManifestBytes } from './manifest.ts'
 import { findPrevious, type Previous } from './previous.ts'
 import { proveExport } from './prove-export.ts'
 import { createExportScan, type ExportContent, type ExportScan } from './scan-export.ts'
@@ -143,6 +143,8 @@ export async function takeSnapshot(
   const run: Run = { ...options, takenAt, source, store, account, snapshot }
   await using pending = await exportAll(run)
   const { exports } = pending
+  // Before anything is stored: what no reader could use would leave its files behind.
+  encodeReadable(composeManifest(run, exports, previous, []))
   const sharing = await prepareUnchanged(run, exports, previous)
   const provenAt = performance.now() - begun < maxSharingMs ? sharing.provenAt : undefined
   const stored = provenAt
@@ -460,7 +462,7 @@ function pointBack(
 async function commitManifest(run: Run, manifest: Manifest): Promise<void> {
   const { store, signal, account, snapshot, takenAt } = run
   const key = fileKey(account.accountId, snapshot, manifestName)
-  const bytes = encodeManifest(manifest)
+  const bytes = encodeReadable(manifest)
   await store.put(key, bytes, { metadata: runMetadata(run), lockFrom: takenAt, signal })
   const found = await store.get(key, { maxBytes: maxManifestBytes, signal })
   if (found !== undefined && Buffer.from(bytes).equals(found)) return

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ObjectStore, ObjectTooLargeError } from '../store/object-store.ts'
 import {
+  damageNoteName,
   dataFileKey,
   fileKey,
   hasManifest,
@@ -8,7 +9,7 @@ import {
   type SnapshotFolder,
   tryReadManifest,
 } from './archive.ts'
-import { type DamagedFiles, damageNoteName } from './damage-note.ts'
+import type { DamagedFiles } from './damage-note.ts'
 import { canOpen } from './data-file.ts'
 import type { Opener } from './encryption.ts'
 import type { ScanLimits } from './export-scanner.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -38,6 +38,7 @@ const maxFolderRaces = 20
  * An object is written beside the others, flushed to the disk and renamed, so it is there completely
  * or not at all, also after a power cut. Writing an existing key replaces the object in the same way.
  * The folder is made with the first object; until then the store is empty. Metadata is not kept.
+ * The root may be a symbolic link. Links below it are not listed, and nothing is written through one.
  */
 export function createDirectoryStore({ root: givenRoot }: { root: string }): ObjectStore {
   const root = resolve(givenRoot)
@@ -131,6 +132,7 @@ async function createWriter(
   signal: AbortSignal | undefined,
 ): Promise<ObjectWriter> {
   signal?.throwIfAborted()
+  await explained('write', path, () => refuseLinks(root, path))
   const temporary = await explained('write', path, () => openTemporary(root))
   const release = async (): Promise<void> => {
     await temporary.handle.close()
@@ -148,6 +150,30 @@ async function createWriter(
     discard: () => explained('remove', temporary.path, release),
   }
   return guardWriter(steps, signal)
+}
+
+/** Throws when a folder between the root and a file is a symbolic link: no listing follows one. */
+async function refuseLinks(root: string, path: string): Promise<void> {
+  const folder = dirname(path)
+  if (folder === root) return
+  await refuseLinks(root, folder)
+  if (!(await isLink(folder))) return
+  throw new StoreError(
+    `Cannot write ${path}: ${folder} is a symbolic link, which no list follows`,
+    {
+      kind: 'usage',
+      hint: 'Put a folder in its place; only the folder of the whole store may be a link',
+    },
+  )
+}
+
+async function isLink(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isSymbolicLink()
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(fileErrorCode(error) ?? '')) return false
+    throw error
+  }
 }
 
 async function openTemporary(root: string): Promise<{ path: string; handle: FileHandle }> {
