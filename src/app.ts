@@ -58,7 +58,12 @@ export async function openEncryption(
 export async function connectAccount(
   account: AccountConfig,
   config: Config,
-  { env, log, onRetry }: { env: Environment; log: Logger; onRetry?: () => void },
+  {
+    env,
+    log,
+    now,
+    onRetry,
+  }: { env: Environment; log: Logger; now?: () => Date; onRetry?: () => void },
 ): Promise<ServiceClient> {
   const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, maxExportBytes } = config.limits
   const { attempts, retryBaseMs } = config.limits
@@ -69,6 +74,7 @@ export async function connectAccount(
     pathPrefix: account.pathPrefix,
     importPath: config.importPath,
     token: await readSecret(account.token, env, 'token'),
+    now,
     limits: {
       connectTimeoutMs,
       headersTimeoutMs,
@@ -89,6 +95,9 @@ export async function connectAccount(
 function sourceOf(service: ServiceClient): SavedObjectSource {
   return {
     address: service.address,
+    get clockSkewMs() {
+      return service.clockSkewMs
+    },
     whoami: service.whoami,
     checkMembers: service.checkMembers,
     async exportObjects(type, options) {
@@ -290,6 +299,7 @@ export async function backupAccount(
       expectedAccountId: account.accountId,
       compression: config.compression,
       maxFall: config.guard.maxFall,
+      maxClockSkewMs: config.limits.maxClockSkewMs,
       exportAttempts: config.limits.attempts,
       retryBaseMs: config.limits.retryBaseMs,
       sealer: await sealEncryption(config, options.env),

@@ -153,6 +153,8 @@ export interface Limits {
   readonly maxExportBytes: number
   /** Largest hit accepted; a hit is the one thing held whole. */
   readonly maxHitBytes: number
+  /** Largest difference between this machine's clock and the service's in a backup. */
+  readonly maxClockSkewMs: number
   /** Largest request of a restore; an object that is larger goes alone. */
   readonly maxImportBytes: number
   /** Stored files up to this size in total are proven in each run that shares them. */
@@ -391,6 +393,9 @@ const fileSchema = z
         retryBaseMs: positive.describe('Wait before the second attempt; doubles each time'),
         maxExportBytes: positive.describe('Largest export accepted, decoded'),
         maxHitBytes: positive.describe('Largest hit accepted'),
+        maxClockSkewMs: positive.describe(
+          "Largest difference between this machine's clock and the service's in a backup",
+        ),
         maxImportBytes: positive.describe('Largest request of a restore'),
         proveEachRunBytes: positive.describe(
           'Stored files up to this size in total are proven in each unchanged run, larger ones at least every seven days',
@@ -430,6 +435,7 @@ const defaultLimits: Limits = {
   retryBaseMs: 500,
   maxExportBytes: 4 * 1024 ** 3,
   maxHitBytes: 16 * 1024 ** 2,
+  maxClockSkewMs: 3600_000,
   maxImportBytes: 1024 ** 2,
   proveEachRunBytes: 64 * 1024 ** 2,
 }

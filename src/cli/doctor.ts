@@ -1,6 +1,7 @@
 import { connectAccount, openArchive } from '../app.ts'
-import { type AccountConfig, defaultTypes } from '../config.ts'
+import { type AccountConfig, defaultTypes, type Limits } from '../config.ts'
 import { hintOf } from '../errors.ts'
+import { futureToleranceMs } from '../snapshot/future.ts'
 import { probeStore } from '../snapshot/probe-store.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { coverageReasons, readCoverage } from './accounts-coverage.ts'
@@ -17,9 +18,6 @@ interface Finding {
   readonly detail: string
   readonly hint?: string | undefined
 }
-
-/** A clock this far off names snapshots wrongly enough to confuse people. */
-const MAX_SKEW_MS = 5 * 60_000
 
 /** `dashkeep doctor`: a line for each finding; exit 1 when one of them would fail a backup. */
 export async function doctor(terminal: Terminal, options: CommonOptions): Promise<number> {
@@ -65,7 +63,7 @@ async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Fi
 async function* examineAccount(
   account: AccountConfig,
   { config, log }: Context,
-  { env, signal }: Terminal,
+  { env, signal, now }: Terminal,
 ): AsyncGenerator<Finding> {
   const check = `account ${account.name}`
   if (isReadable(account.baseUrl)) {
@@ -73,7 +71,7 @@ async function* examineAccount(
     yield { check, result: 'warning', detail, hint: 'use https://' }
   }
   try {
-    await using service = await connectAccount(account, config, { env, log })
+    await using service = await connectAccount(account, config, { env, log, now })
     const { accountId, accountName } = await service.whoami({ signal })
     const owner = `the token belongs to account ${accountId} (${accountName})`
     if (account.accountId !== undefined && account.accountId !== accountId) {
@@ -86,7 +84,7 @@ async function* examineAccount(
       const detail = 'no expected account id: a token of any account would be taken'
       yield { check, result: 'warning', detail, hint: `set accountId to ${accountId}` }
     }
-    yield clockFinding(account, service.clockSkewMs)
+    yield clockFinding(account, service.clockSkewMs, config.limits)
     if (account.include?.includes('sub-accounts')) {
       const { length } = await service.listSubAccounts({ signal })
       yield { check, result: 'ok', detail: `the token may list the sub accounts: ${length}` }
@@ -102,16 +100,28 @@ function isReadable(baseUrl: string): boolean {
   return protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
 }
 
-function clockFinding(account: AccountConfig, skewMs: number | undefined): Finding {
+/** A backup is refused from `maxClockSkewMs` on, and its snapshots look late or early before that. */
+function clockFinding(
+  account: AccountConfig,
+  skewMs: number | undefined,
+  { maxClockSkewMs }: Limits,
+): Finding {
   const check = `clock (${account.name})`
   if (skewMs === undefined) {
     return { check, result: 'warning', detail: 'the service does not tell its time' }
   }
   const seconds = Math.round(Math.abs(skewMs) / 1000)
   const detail = `${seconds} s from the service's clock`
-  if (Math.abs(skewMs) <= MAX_SKEW_MS) return { check, result: 'ok', detail }
-  const hint = "set this machine's clock: snapshots are named by it"
-  return { check, result: 'failed', detail: `this machine's clock is ${detail}`, hint }
+  const refused = Math.abs(skewMs) > maxClockSkewMs
+  if (!refused && Math.abs(skewMs) <= futureToleranceMs) return { check, result: 'ok', detail }
+  const hint = "set this machine's clock, for example by NTP: snapshots are named by it"
+  const consequence = refused ? ', so a backup takes no snapshot' : ''
+  return {
+    check,
+    result: refused ? 'failed' : 'warning',
+    detail: `this machine's clock is ${detail}${consequence}`,
+    hint,
+  }
 }
 
 async function* examineStore(store: ObjectStore, { signal }: Terminal): AsyncGenerator<Finding> {

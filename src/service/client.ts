@@ -74,8 +74,8 @@ export interface ServiceClient extends AsyncDisposable {
   /** The base address, without anything secret. */
   readonly address: string
   /**
-   * How far the service's clock was ahead of this machine's at the last answer, to about a second;
-   * negative when behind, undefined before the first answer.
+   * How far the service's clock was ahead of this machine's at the last answer that had a valid
+   * `Date`, to about a second; negative when behind, undefined before the first such answer.
    */
   readonly clockSkewMs: number | undefined
 
@@ -137,6 +137,8 @@ export interface ServiceClientOptions {
   /** Where imports go, behind the prefix; `/kibana/import` by default. */
   readonly importPath?: string | undefined
   readonly limits?: Partial<ServiceLimits> | undefined
+  /** The clock that the service's is compared with; this machine's by default. */
+  readonly now?: (() => Date) | undefined
   /** Hears of every failure that leads to another attempt. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined
 }
@@ -153,7 +155,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const limits = { ...defaultServiceLimits, ...options.limits }
   const address = baseUrl.href.replace(/\/+$/, '')
   const sanitize = createSanitizer(token)
-  const transport = createTransport(baseUrl, { token, address, limits, sanitize })
+  const now = options.now ?? (() => new Date())
+  const transport = createTransport(baseUrl, { token, address, limits, sanitize, now })
 
   function call<T>(operation: Operation, read: Read<T>, { signal }: CallOptions = {}): Promise<T> {
     const maxBytes = operation.name === 'export' ? limits.maxExportBytes : maxAnswerBytes

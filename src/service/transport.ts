@@ -1,3 +1,4 @@
+import { clockSkewOf } from './clock-skew.ts'
 import { type ConnectionLimits, createConnections, type IncomingAnswer } from './connections.ts'
 import { acceptedEncodings, decodedBody } from './decode.ts'
 import { ServiceError } from './errors.ts'
@@ -32,9 +33,15 @@ export interface Transport {
 /** Opens connections to the service, at most `limits.concurrency`, when they are needed. */
 export function createTransport(
   baseUrl: URL,
-  options: { token: string; address: string; limits: ConnectionLimits; sanitize: Sanitize },
+  options: {
+    token: string
+    address: string
+    limits: ConnectionLimits
+    sanitize: Sanitize
+    now: () => Date
+  },
 ): Transport {
-  const { token, address, limits, sanitize } = options
+  const { token, address, limits, sanitize, now } = options
   const connections = createConnections(baseUrl.origin, limits)
   const basePath = baseUrl.pathname.replace(/\/+$/, '')
   let clockSkewMs: number | undefined
@@ -52,7 +59,7 @@ export function createTransport(
         }
         const response = await connections.send(request, signal)
         const answer = answerFrom(response, { operation, maxBytes, signal, address, sanitize })
-        clockSkewMs = skewOf(answer, Date.now()) ?? clockSkewMs
+        clockSkewMs = clockSkewOf(answer.header, now()) ?? clockSkewMs
         return answer
       } catch (error) {
         signal?.throwIfAborted()
@@ -140,9 +147,4 @@ function unknownEncoding(operation: Operation, encoding: string): ServiceError {
           : `A proxy on the way may have changed it; only ${acceptedEncodings} can be read.`,
     },
   )
-}
-
-function skewOf(answer: Answer, now: number): number | undefined {
-  const serverTime = Date.parse(answer.header('date') ?? '')
-  return Number.isNaN(serverTime) ? undefined : serverTime - now
 }

@@ -16,6 +16,12 @@ export interface SavedObjectSource {
   /** The address to record and to show; holds no secret. */
   readonly address: string
 
+  /**
+   * How far the service's clock was ahead of this machine's at the last answer, in milliseconds;
+   * undefined when the service has not said its time.
+   */
+  readonly clockSkewMs?: number | undefined
+
   /** Says whom the token belongs to (specification, section 5). */
   whoami(options: { signal?: AbortSignal | undefined }): Promise<Account>
 

@@ -13,6 +13,7 @@ import {
   type StoredManifest,
 } from './archive.ts'
 import { type ChangeFinder, compareWithPrevious, type TypeChanges } from './changes.ts'
+import { checkClock } from './clock-check.ts'
 import { type Compression, dataFileName } from './compression.ts'
 import {
   createDataFile,
@@ -52,13 +53,15 @@ export interface TakeOptions {
   readonly maxFall?: number | undefined
   /** Somebody has looked: take the snapshot as good however many objects have vanished. */
   readonly acceptFall?: boolean | undefined
+  /** Largest difference to the service's clock before the run is refused; any when undefined. */
+  readonly maxClockSkewMs?: number | undefined
   /** How often one export is begun before it counts as failed. */
   readonly exportAttempts?: number | undefined
   /** Wait before an export is begun a second time; doubles each time, with a random part. */
   readonly retryBaseMs?: number | undefined
   readonly scanLimits?: ScanLimits | undefined
   readonly signal?: AbortSignal | undefined
-  /** Tells the time at which an export ended. */
+  /** The clock that `takenAt` was read from. */
   readonly now?: (() => Date) | undefined
   readonly onProgress?: ((progress: TakeProgress) => void) | undefined
 }
@@ -142,6 +145,7 @@ export async function takeSnapshot(
   const snapshot = createSnapshotName(takenAt, newest)
   const run: Run = { ...options, takenAt, source, store, account, snapshot }
   await using pending = await exportAll(run)
+  refuseWrongClock(source, account, options)
   const { exports } = pending
   // Before anything is stored: what no reader could use would leave its files behind.
   encodeReadable(composeManifest(run, exports, previous, []))
@@ -185,7 +189,18 @@ async function identify(source: SavedObjectSource, options: TakeOptions): Promis
     )
   }
   options.onProgress?.({ step: 'account', account })
+  refuseWrongClock(source, account, options)
   return account
+}
+
+/** Asked before the exports and once they have arrived, by when every answer has told the time. */
+function refuseWrongClock(
+  { clockSkewMs: skewMs }: SavedObjectSource,
+  account: Account,
+  { takenAt, now = () => new Date(), maxClockSkewMs }: TakeOptions,
+): void {
+  if (maxClockSkewMs === undefined) return
+  checkClock(account, { takenAt, now: now(), skewMs }, maxClockSkewMs)
 }
 
 /** Receives every type in turn. Disposing drops whatever has not been stored by then. */

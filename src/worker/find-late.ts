@@ -53,9 +53,9 @@ export async function findLate(config: Config, options: FindLateOptions): Promis
 async function accountIdOf(
   account: AccountConfig,
   config: Config,
-  options: FindLateOptions,
+  { env, log, signal }: FindLateOptions,
 ): Promise<number> {
   if (account.accountId !== undefined) return account.accountId
-  await using source = await connectAccount(account, config, options)
-  return (await source.whoami(options)).accountId
+  await using source = await connectAccount(account, config, { env, log })
+  return (await source.whoami({ signal })).accountId
 }
