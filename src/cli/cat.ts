@@ -1,11 +1,11 @@
 import { escapeHidden } from '../clean-text.ts'
 import { parseLossless, stringifyLossless } from '../objects/lossless-json.ts'
-import { createObjectQuery } from '../objects/match-object.ts'
 import { openNested } from '../objects/open-nested.ts'
 import { readManifest } from '../snapshot/archive.ts'
-import { findOne } from '../snapshot/find.ts'
+import { findNamed } from '../snapshot/find.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import { copyExport, exportOf, readObjects } from '../snapshot/read-objects.ts'
+import { exportsOf } from '../snapshot/stored-export.ts'
 import { type ArchiveReader, openReader } from './archive-reader.ts'
 import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -45,9 +45,7 @@ async function findHit(
   manifest: Manifest,
   text: string,
 ): Promise<Uint8Array> {
-  const { snapshot: last } = manifest
-  const exports = manifest.exports.map(({ type }) => ({ store, type, manifest, last }))
-  const { id, type } = await findOne(exports, createObjectQuery(text), read)
+  const { id, type } = await findNamed(exportsOf(store, manifest), text, read)
   let bytes = new Uint8Array()
   for await (const hit of readObjects(store, manifest, type, read)) {
     if (hit.id === id) bytes = Uint8Array.from(hit.bytes)

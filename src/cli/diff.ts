@@ -1,7 +1,6 @@
 import { exportLive } from '../app.ts'
 import type { AccountConfig } from '../config.ts'
 import { DashkeepError } from '../errors.ts'
-import { createObjectQuery } from '../objects/match-object.ts'
 import { readManifest, type SnapshotFolder } from '../snapshot/archive.ts'
 import {
   diffType,
@@ -10,7 +9,8 @@ import {
   sharedTypes,
   type TypeDiff,
 } from '../snapshot/diff.ts'
-import { type Candidate, findOne } from '../snapshot/find.ts'
+import { type Candidate, findNamed } from '../snapshot/find.ts'
+import { exportsOf } from '../snapshot/stored-export.ts'
 import { type ArchiveReader, openReader } from './archive-reader.ts'
 import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -102,10 +102,9 @@ async function report(
   const only =
     options.object === undefined ? undefined : await findObject(comparison, options.object)
   const diffs: TypeDiff[] = []
-  for (const type of types) {
+  for (const type of only === undefined ? types : [only.type]) {
     const found = await diffType(before, after, type, read)
-    if (only === undefined) diffs.push(found)
-    else if (only.type === type) diffs.push(keepObject(found, only.id))
+    diffs.push(only === undefined ? found : keepObject(found, only.id))
   }
   await printComparison(terminal, comparison, diffs, {
     stat: options.stat === true,
@@ -116,9 +115,9 @@ async function report(
 /** Looks for the object on both sides. */
 function findObject({ before, after, types, read }: Comparison, text: string): Promise<Candidate> {
   const exports = [before, after].flatMap(({ store, manifest }) =>
-    types.map((type) => ({ store, type, manifest, last: manifest.snapshot })),
+    exportsOf(store, manifest, types),
   )
-  return findOne(exports, createObjectQuery(text), read)
+  return findNamed(exports, text, read)
 }
 
 function keepObject(found: TypeDiff, id: string): TypeDiff {

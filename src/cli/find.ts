@@ -1,7 +1,8 @@
 import { DashkeepError } from '../errors.ts'
 import { readManifest } from '../snapshot/archive.ts'
 import { type FoundObject, findObjects } from '../snapshot/find.ts'
-import { readTimeline, type StoredExport } from '../snapshot/timeline.ts'
+import { exportsOf, type StoredExport } from '../snapshot/stored-export.ts'
+import { readTimeline } from '../snapshot/timeline.ts'
 import { type ArchiveReader, openReader } from './archive-reader.ts'
 import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -37,10 +38,11 @@ export async function find(terminal: Terminal, options: FindVerbOptions): Promis
     : await oneSnapshot(reader, options.snapshot ?? 'latest', terminal.now())
   const exports = chooseTypes(scope, options.type)
   const { objects, problems } = await findObjects(exports, options.text, reader.read)
-  for (const problem of [...scope.problems, ...problems]) context.log.error(problem)
-  if (terminal.json) terminal.printJson({ objects })
+  const allProblems = [...scope.problems, ...problems]
+  for (const problem of allProblems) context.log.error(problem)
+  if (terminal.json) terminal.printJson({ objects, problems: allProblems })
   else printObjects(terminal, objects, { ...scope, text: options.text })
-  return scope.problems.length + problems.length > 0 ? exitCodes.unverified : exitCodes.done
+  return allProblems.length > 0 ? exitCodes.partly : exitCodes.done
 }
 
 async function oneSnapshot(
@@ -50,7 +52,7 @@ async function oneSnapshot(
 ): Promise<Scope> {
   const { accountId, snapshot } = selectFolder(folders, reference, now)
   const { manifest } = await readManifest(store, accountId, snapshot, read)
-  const exports = manifest.exports.map(({ type }) => ({ store, type, manifest, last: snapshot }))
+  const exports = exportsOf(store, manifest)
   return { exports, label: `snapshot ${snapshot}`, problems: [] }
 }
 

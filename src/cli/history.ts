@@ -1,11 +1,13 @@
+import { DashkeepError } from '../errors.ts'
 import { diffHits, type ObjectDiff } from '../objects/diff-objects.ts'
 import { stringifyLossless } from '../objects/lossless-json.ts'
 import { createObjectQuery } from '../objects/match-object.ts'
 import { splitId } from '../objects/object-id.ts'
 import { type Candidate, findById, findOne } from '../snapshot/find.ts'
 import { type HistoryEvent, readHistory } from '../snapshot/history.ts'
+import type { SearchOptions } from '../snapshot/stored-export.ts'
 import { readTimeline, type Timeline } from '../snapshot/timeline.ts'
-import { type ArchiveReader, openReader } from './archive-reader.ts'
+import { openReader } from './archive-reader.ts'
 import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { formatDifferences, summarizeDifferences } from './format-diff.ts'
@@ -24,39 +26,55 @@ interface Step {
   readonly diff: ObjectDiff | undefined
 }
 
+/** The object that is asked for. */
+type Followed = Pick<Candidate, 'type' | 'id' | 'title'>
+
 /** `dashkeep history`: every version of one object, oldest first. */
 export async function history(terminal: Terminal, options: HistoryVerbOptions): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
   await using reader = await openReader(terminal, context, options.account)
   const timeline = await readTimeline(reader.store, reader.past, reader.read)
-  for (const { message } of timeline.unreadable) context.log.warn(message)
-  const object = await findObject(timeline, options.object, reader)
-  const steps = readSteps(timeline, object, reader)
-  const found = terminal.json
-    ? await printJson(terminal, steps, object, timeline)
-    : await printSteps(terminal, steps, object, timeline, options.patch === true)
-  const unknown = timeline.unreadable.length + found.unreadable
-  return unknown > 0 ? exitCodes.partly : exitCodes.done
+  const problems = new Set(timeline.unreadable.map(({ message }) => message))
+  const read = { ...reader.read, onDamaged: ({ message }: Error) => void problems.add(message) }
+  const object = await findObject(timeline, options.object, { read, problems })
+  const steps = readSteps(timeline, object, read)
+  if (terminal.json) await printJson(terminal, steps, { object, timeline, problems })
+  else if (object) await printSteps(terminal, steps, object, timeline, options.patch === true)
+  for (const problem of problems) context.log.error(problem)
+  return problems.size > 0 ? exitCodes.partly : exitCodes.done
 }
 
-/** An id needs one type looked at, and often one file; anything else all that ever was. */
+/**
+ * An id needs one type looked at, and often one file; anything else all that ever was. Undefined
+ * when only damaged files may hold the object: `problems` says so.
+ */
 async function findObject(
   timeline: Timeline,
   text: string,
-  { read }: ArchiveReader,
-): Promise<Candidate> {
+  { read, problems }: { read: SearchOptions; problems: Set<string> },
+): Promise<Followed | undefined> {
   const { type = '' } = splitId(text) ?? {}
   const exports = timeline.types.flatMap((one) => timeline.stretches(one))
+  const known = problems.size
   const found = await findById(timeline.stretches(type), text, read)
   if (found !== undefined) return found
-  return findOne(exports, createObjectQuery(text), read)
+  if (problems.size > known) return { type, id: text, title: undefined }
+  try {
+    return await findOne(exports, createObjectQuery(text), read)
+  } catch (error) {
+    if (!(error instanceof DashkeepError) || error.kind !== 'unverified') throw error
+    problems.add(error.message)
+    return undefined
+  }
 }
 
 async function* readSteps(
   timeline: Timeline,
-  { id, type }: Candidate,
-  { read }: ArchiveReader,
+  object: Followed | undefined,
+  read: SearchOptions,
 ): AsyncGenerator<Step> {
+  if (object === undefined) return
+  const { id, type } = object
   for await (const event of readHistory(timeline, { id, type }, read)) {
     const { kind, before, after } = event
     const differs = kind !== 'disappeared' && before !== undefined && after !== undefined
@@ -68,9 +86,12 @@ async function* readSteps(
 async function printJson(
   terminal: Terminal,
   steps: AsyncIterable<Step>,
-  { id, type }: Candidate,
-  timeline: Timeline,
-): Promise<{ unreadable: number }> {
+  {
+    object,
+    timeline,
+    problems,
+  }: { object: Followed | undefined; timeline: Timeline; problems: ReadonlySet<string> },
+): Promise<void> {
   const all = await Array.fromAsync(steps)
   const events = all.map(({ event, diff }) => ({
     event: event.kind,
@@ -81,21 +102,22 @@ async function printJson(
     patch: diff?.patch,
     problem: event.problem,
   }))
-  terminal.printJson({ id, type, snapshots: timeline.snapshots, events }, stringifyLossless)
-  return { unreadable: all.filter(({ event }) => event.kind === 'unreadable').length }
+  const { id, type } = object ?? {}
+  const { snapshots } = timeline
+  terminal.printJson({ id, type, snapshots, events, problems: [...problems] }, stringifyLossless)
 }
 
 async function printSteps(
   terminal: Terminal,
   steps: AsyncIterable<Step>,
-  object: Candidate,
+  object: Followed,
   timeline: Timeline,
   patch: boolean,
-): Promise<{ unreadable: number }> {
+): Promise<void> {
   const { colors } = terminal
   terminal.print(`${colors.bold(object.id)}  ${object.title ?? ''}`)
   terminal.print()
-  let [versions, unreadable] = [0, 0]
+  let versions = 0
   let last: HistoryEvent | undefined
   for await (const { event, diff } of steps) {
     const suspect = event.suspect ? colors.yellow('  (suspect snapshot)') : ''
@@ -105,13 +127,11 @@ async function printSteps(
     const summary = patch && diff ? undefined : summarize({ event, diff })
     if (summary !== undefined) details.push(summary)
     for (const line of details) terminal.print(`    ${line}`)
-    if (event.kind === 'unreadable') unreadable += 1
-    else last = event
+    if (event.kind !== 'unreadable') last = event
     if (!['unreadable', 'disappeared'].includes(event.kind)) versions += 1
   }
   terminal.print()
   terminal.print(conclude(terminal, object, { last, versions, timeline }))
-  return { unreadable }
 }
 
 function paintKind({ kind }: HistoryEvent, { colors }: Terminal): string {
@@ -137,7 +157,7 @@ function summarize({ event, diff }: Step): string | undefined {
 /** Whether it is still there, and what to do when it is not. */
 function conclude(
   { now, colors }: Terminal,
-  { id }: Candidate,
+  { id }: Followed,
   facts: { last: HistoryEvent | undefined; versions: number; timeline: Timeline },
 ): string {
   const { last, versions, timeline } = facts

@@ -165,7 +165,9 @@ export async function readManifest(
 ): Promise<StoredManifest> {
   const key = fileKey(accountId, snapshot, manifestName)
   const bytes = await store.get(key, { ...options, maxBytes: maxManifestBytes }).catch((error) => {
-    if (error instanceof ObjectTooLargeError) throw new ManifestError(error.message)
+    if (error instanceof ObjectTooLargeError) {
+      throw new ManifestError(error.message, { kind: 'unverified' })
+    }
     throw error
   })
   if (bytes === undefined) {
@@ -180,7 +182,7 @@ export async function readManifest(
   if (manifest.snapshot !== snapshot || manifest.account.id !== accountId) {
     throw new ManifestError(
       `Cannot read the manifest ${key}: it is the manifest of snapshot ${manifest.snapshot} of account ${manifest.account.id}`,
-      { hint: 'somebody moved or copied it; put it back where it belongs' },
+      { kind: 'unverified', hint: 'somebody moved or copied it; put it back where it belongs' },
     )
   }
   return { manifest, manifestSha256: createHash('sha256').update(bytes).digest('hex') }

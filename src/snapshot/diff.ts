@@ -1,7 +1,14 @@
 import type { ObjectStore } from '../store/object-store.ts'
+import { dataFileKey } from './archive.ts'
 import { createObjectIndex } from './content-digest.ts'
 import type { Manifest } from './manifest.ts'
-import { exportOf, type ReadOptions, type StoredHit, scanObjects } from './read-objects.ts'
+import {
+  exportOf,
+  proveFile,
+  type ReadOptions,
+  type StoredHit,
+  scanObjects,
+} from './read-objects.ts'
 
 /** A snapshot and where it lies. */
 export interface SnapshotSide {
@@ -42,7 +49,8 @@ export function sharedTypes(before: Manifest, after: Manifest) {
 
 /**
  * Compares the objects of one type. Holds 64 bytes an object and the names of what differs,
- * whatever the size of the exports. Throws as `scanObjects` does.
+ * whatever the size of the exports. Throws as `scanObjects` does. Where both sides are of the same
+ * bytes nothing is compared, and no key is needed; the files are proven all the same.
  */
 export async function diffType(
   before: SnapshotSide,
@@ -53,6 +61,10 @@ export async function diffType(
   const [left, right] = [exportOf(before.manifest, type), exportOf(after.manifest, type)]
   const none = { type, added: [], removed: [], changed: [], touched: [] }
   if (left.file.content.sha256 === right.file.content.sha256) {
+    await proveFile(after.store, after.manifest, type, options)
+    if (!isSameFile(before, after, type)) {
+      await proveFile(before.store, before.manifest, type, options)
+    }
     return { ...none, unchanged: right.objects }
   }
   const touches = createObjectIndex({ touches: true })
@@ -93,6 +105,11 @@ export async function diffType(
     touched: sorted(named.touched),
     unchanged: same.length,
   }
+}
+
+function isSameFile(before: SnapshotSide, after: SnapshotSide, type: string): boolean {
+  const keyOf = ({ manifest }: SnapshotSide) => dataFileKey(manifest, exportOf(manifest, type).file)
+  return before.store === after.store && keyOf(before) === keyOf(after)
 }
 
 /** Both versions of one object. */

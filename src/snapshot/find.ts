@@ -1,10 +1,18 @@
 import { DashkeepError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../objects/lossless-json.ts'
-import { createNearest, createTextMatcher, type ObjectQuery } from '../objects/match-object.ts'
+import {
+  createNearest,
+  createObjectQuery,
+  createTextMatcher,
+  type ObjectQuery,
+} from '../objects/match-object.ts'
+import { splitId } from '../objects/object-id.ts'
 import { openNested } from '../objects/open-nested.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
-import { type ReadOptions, scanObjects } from './read-objects.ts'
-import type { StoredExport } from './timeline.ts'
+import type { RawHit } from './export-scanner.ts'
+import type { ReadOptions } from './read-objects.ts'
+import type { SavedObject } from './saved-object.ts'
+import { pickObjects, type SearchOptions, type StoredExport } from './stored-export.ts'
 
 /** A text within an object that fits. */
 export interface TextMatch {
@@ -32,7 +40,8 @@ const MAX_MATCHES = 5
 /**
  * Finds the objects of a type that hold a text: in id, title, description or any other text of the
  * saved object, nested JSON included. A pattern with `*` or `?` is a glob for any part; case does
- * not count. Exports are given oldest first. A file that is damaged is passed over and named.
+ * not count. Exports are given oldest first. `problems` names each file that is damaged: it is
+ * passed over, or another copy is read.
  */
 export async function findObjects(
   exports: readonly StoredExport[],
@@ -42,20 +51,21 @@ export async function findObjects(
   const problems: string[] = []
   const matches = createTextMatcher(pattern, { whole: false })
   const found = new Map<string, FoundObject>()
-  for (const { store, manifest, type, last } of exports) {
-    const problem = await scanIfSound(store, manifest, type, {
-      ...options,
-      onObject({ id, title }, { bytes }) {
-        const { attributes } = parseSavedObject(bytes, type)
-        const texts = matches(id) ? [{ path: ['id'], text: id }] : []
-        collectTexts(openNested(attributes), [], matches, texts)
-        if (texts.length === 0) return
-        const since = found.get(id)?.since ?? manifest.snapshot
-        found.delete(id)
-        found.set(id, { type, id, title, snapshot: last, since, matches: texts })
-      },
-    })
-    if (problem !== undefined) problems.push(problem)
+  const onDamaged = ({ message }: Error) => void problems.push(message)
+  for (const stored of exports) {
+    const { type, manifest, last } = stored
+    const pick = ({ id, title }: SavedObject, { bytes }: RawHit) => {
+      const { attributes } = parseSavedObject(bytes, type)
+      const texts: TextMatch[] = matches(id) ? [{ path: ['id'], text: id }] : []
+      collectTexts(openNested(attributes), [], matches, texts)
+      return texts.length > 0 ? { id, title, texts } : undefined
+    }
+    const picked = await pickObjects(stored, pick, { ...options, onDamaged })
+    for (const { id, title, texts } of picked ?? []) {
+      const since = found.get(id)?.since ?? manifest.snapshot
+      found.delete(id)
+      found.set(id, { type, id, title, snapshot: last, since, matches: texts })
+    }
   }
   const objects = [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
   return { objects, problems }
@@ -92,68 +102,57 @@ export interface Candidate {
 /**
  * Finds the one object that a question means: of all that fit, those that fit best, and there may
  * be only one. Throws a `usage` error that lists the candidates, or the nearest matches when none
- * fits. A file that is damaged is passed over.
+ * fits. Throws an `unverified` error when a file is damaged; with `onDamaged` only when none of the
+ * others holds an object that fits.
  */
 export async function findOne(
   exports: readonly StoredExport[],
   query: ObjectQuery,
-  options: ReadOptions = {},
+  options: SearchOptions = {},
 ): Promise<Candidate> {
   const nearest = createNearest(query.text)
   let best = Number.POSITIVE_INFINITY
+  let unread = 0
   const found = new Map<string, Candidate>()
-  for (const { store, manifest, type, last } of exports) {
-    await scanIfSound(store, manifest, type, {
-      ...options,
-      onObject({ id, title }) {
-        const rank = query.rank({ id, title })
-        if (rank === undefined) {
-          if (best === Number.POSITIVE_INFINITY) seeBoth(nearest, id, title)
-          return
-        }
-        if (rank < best) found.clear()
-        best = Math.min(rank, best)
-        if (rank === best) found.set(id, { type, id, title, snapshot: last })
-      },
-    })
+  for (const stored of exports) {
+    const { type, last } = stored
+    const pick = ({ id, title }: SavedObject) => {
+      const rank = query.rank({ id, title })
+      if (rank === undefined && best === Number.POSITIVE_INFINITY) seeBoth(nearest, id, title)
+      return rank === undefined || rank > best ? undefined : { id, title, rank }
+    }
+    const picked = await pickObjects(stored, pick, options)
+    if (picked === undefined) unread += 1
+    for (const { id, title, rank } of picked ?? []) {
+      if (rank < best) found.clear()
+      best = Math.min(rank, best)
+      if (rank === best) found.set(id, { type, id, title, snapshot: last })
+    }
   }
   const [only, ...others] = found.values()
-  if (only === undefined) throw noneFits(query, nearest.labels())
+  if (only === undefined) throw noneFits(query, nearest.labels(), unread)
   if (others.length > 0) throw severalFit(query, [...found.values()].sort(newestFirst))
   return only
 }
 
 /**
  * Finds an object by its whole id, looking into the newest of the exports first; undefined when
- * none holds it. A file that is damaged is passed over.
+ * none holds it. Throws an `unverified` error when a file is damaged; with `onDamaged` it is passed
+ * over.
  */
 export async function findById(
   exports: readonly StoredExport[],
   id: string,
-  options: ReadOptions = {},
+  options: SearchOptions = {},
 ): Promise<Candidate | undefined> {
-  for (const { store, manifest, type, last } of exports.toReversed()) {
-    let found: Candidate | undefined
-    await scanIfSound(store, manifest, type, {
-      ...options,
-      onObject(object) {
-        if (object.id === id) found = { type, id, title: object.title, snapshot: last }
-      },
-    })
+  for (const stored of exports.toReversed()) {
+    const { type, last: snapshot } = stored
+    const pick = (object: SavedObject): Candidate | undefined =>
+      object.id === id ? { type, id, title: object.title, snapshot } : undefined
+    const found = (await pickObjects(stored, pick, options))?.at(-1)
     if (found !== undefined) return found
   }
   return undefined
-}
-
-/** Reads an export; says what is wrong with it when it is damaged. */
-async function scanIfSound(...args: Parameters<typeof scanObjects>): Promise<string | undefined> {
-  try {
-    await scanObjects(...args)
-    return undefined
-  } catch (error) {
-    if (error instanceof DashkeepError && error.kind === 'unverified') return error.message
-    throw error
-  }
 }
 
 function seeBoth(
@@ -169,14 +168,34 @@ function describe({ id, title }: { id: string; title: string | undefined }): str
   return title === undefined ? id : `${id} (${title})`
 }
 
-function noneFits({ text }: ObjectQuery, alike: readonly string[]): DashkeepError {
-  return new DashkeepError(`Cannot find the object ${text}: no id and no title is like that`, {
-    kind: 'usage',
-    hint:
-      alike.length > 0
-        ? `most alike are ${alike.join(', ')}`
-        : '`dashkeep find` looks into objects',
-  })
+function noneFits({ text }: ObjectQuery, alike: readonly string[], unread: number): DashkeepError {
+  const where = unread > 0 ? ' in the files that can be read' : ''
+  return new DashkeepError(
+    `Cannot find the object ${text}: no id and no title${where} is like that`,
+    {
+      kind: unread > 0 ? 'unverified' : 'usage',
+      hint:
+        alike.length > 0
+          ? `most alike are ${alike.join(', ')}`
+          : '`dashkeep find` looks into objects',
+    },
+  )
+}
+
+/**
+ * Finds the object that a text means: by its whole id among the exports of its type, else by
+ * `findOne` among all. So a damaged file of another type does not matter to those who know the id.
+ */
+export async function findNamed(
+  exports: readonly StoredExport[],
+  text: string,
+  options: ReadOptions = {},
+): Promise<Candidate> {
+  const type = splitId(text)?.type
+  const ofType = exports.filter((stored) => stored.type === type)
+  return (
+    (await findById(ofType, text, options)) ?? findOne(exports, createObjectQuery(text), options)
+  )
 }
 
 /** What is gone comes last. */

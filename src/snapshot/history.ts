@@ -1,13 +1,13 @@
-import { DashkeepError } from '../errors.ts'
 import { stableBytes } from './content-digest.ts'
-import { type ReadOptions, type StoredHit, scanObjects } from './read-objects.ts'
+import type { StoredHit } from './read-objects.ts'
+import { pickObjects, type SearchOptions } from './stored-export.ts'
 import type { Stretch, Timeline } from './timeline.ts'
 
 /** Something that happened to an object, and the snapshot that shows it first. */
 export interface HistoryEvent {
   /**
    * `appeared` in the first snapshot that holds it; `renamed` when the title changed, whatever else
-   * did; `unreadable` when the snapshot's file cannot be read, so that nothing is known.
+   * did; `unreadable` when no copy of the snapshot's file is sound, so that nothing is known.
    */
   readonly kind: 'appeared' | 'changed' | 'renamed' | 'disappeared' | 'returned' | 'unreadable'
   readonly snapshot: string
@@ -28,21 +28,22 @@ interface Version {
 
 /**
  * Follows one object through all snapshots of its account, oldest first, holding two versions at a
- * time. Touches do not count. Reads one export for each stretch of the type.
+ * time. Touches do not count. Reads one export for each stretch of the type, or another copy of it
+ * when that is damaged; `onDamaged` is told of each damaged copy.
  */
 export async function* readHistory(
   timeline: Timeline,
   { id, type }: { id: string; type: string },
-  options: ReadOptions = {},
+  options: SearchOptions = {},
 ): AsyncGenerator<HistoryEvent> {
   let present = false
   let latest: Version | undefined
   for (const stretch of timeline.stretches(type)) {
     const { snapshot, takenAt, suspect } = stretch.manifest
     const event = { snapshot, takenAt: new Date(takenAt), suspect: suspect !== undefined }
-    const version = await readVersion(stretch, id, options)
-    if (version instanceof DashkeepError) {
-      yield { ...event, kind: 'unreadable', problem: version.message }
+    const { version, problem } = await readVersion(stretch, id, options)
+    if (problem !== undefined) {
+      yield { ...event, kind: 'unreadable', problem }
       continue
     }
     const kind = kindOf(latest, version, present)
@@ -64,28 +65,31 @@ function kindOf(
   return latest.hit.title === version.hit.title ? 'changed' : 'renamed'
 }
 
-/** The object's version, undefined when it is not there, or why the file cannot be read. */
-async function readVersion(
-  { store, manifest, type }: Stretch,
-  id: string,
-  options: ReadOptions,
-): Promise<Version | DashkeepError | undefined> {
-  let version: Version | undefined
-  try {
-    await scanObjects(store, manifest, type, {
+interface Reading {
+  /** Undefined when the object is not there. */
+  readonly version?: Version | undefined
+  /** Why nothing is known: no copy of the file is sound. */
+  readonly problem?: string
+}
+
+async function readVersion(stretch: Stretch, id: string, options: SearchOptions): Promise<Reading> {
+  let problem: string | undefined
+  const versions = await pickObjects(
+    stretch,
+    (object, hit): Version | undefined => {
+      if (object.id !== id) return undefined
+      const bytes = Uint8Array.from(hit.bytes)
+      return { hit: { id, title: object.title, bytes }, stable: Buffer.from(stableBytes(hit)) }
+    },
+    {
       ...options,
-      onObject(object, hit) {
-        if (object.id !== id) return
-        const bytes = Uint8Array.from(hit.bytes)
-        version = {
-          hit: { id, title: object.title, bytes },
-          stable: Buffer.from(stableBytes(hit)),
-        }
+      onDamaged(error) {
+        problem ??= error.message
+        options.onDamaged?.(error)
       },
-    })
-    return version
-  } catch (error) {
-    if (error instanceof DashkeepError && error.kind === 'unverified') return error
-    throw error
-  }
+    },
+  )
+  return versions === undefined && problem !== undefined
+    ? { problem }
+    : { version: versions?.at(-1) }
 }

@@ -139,6 +139,7 @@ export function decodeManifest(bytes: Uint8Array, label: string): Manifest {
 
 function damaged(label: string, state: string, cause?: Error): ManifestError {
   return new ManifestError(`Cannot read ${label}: ${state}`, {
+    kind: 'unverified',
     hint: 'the manifest is damaged or was edited; `dashkeep verify` says what else is affected',
     cause,
   })

@@ -72,8 +72,22 @@ export async function copyExport(
   options: ReadOptions & { onContent: (chunk: Uint8Array) => Promise<void> },
 ): Promise<void> {
   const { file } = exportOf(manifest, type)
+  if (!canOpen(file, options.opener)) throw locked(dataFileKey(manifest, file))
+  await proveFile(store, manifest, type, options)
+}
+
+/**
+ * Proves the file of an export, as far as the key at hand goes: without one its stored bytes alone.
+ * Throws an `unverified` error when it is not what the manifest describes.
+ */
+export async function proveFile(
+  store: ObjectStore,
+  manifest: Manifest,
+  type: string,
+  options: ReadOptions & { onContent?: (chunk: Uint8Array) => Promise<void> } = {},
+): Promise<void> {
+  const { file } = exportOf(manifest, type)
   const key = dataFileKey(manifest, file)
-  if (!canOpen(file, options.opener)) throw locked(key)
   const defect = await proveDataFile(store, key, file, options)
   options.signal?.throwIfAborted()
   if (defect !== undefined) throw damaged(`${key}: ${defect.detail}`)

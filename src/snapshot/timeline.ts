@@ -2,15 +2,7 @@ import { pMapIterable } from 'p-map'
 import type { ObjectStore } from '../store/object-store.ts'
 import { type SnapshotFolder, tryReadManifest } from './archive.ts'
 import { type Manifest, ManifestError } from './manifest.ts'
-
-/** An export of a type in the archive, standing for all snapshots up to `last`. */
-export interface StoredExport {
-  readonly store: ObjectStore
-  readonly type: string
-  readonly manifest: Manifest
-  /** Name of the last snapshot that holds the same objects. */
-  readonly last: string
-}
+import type { StoredExport } from './stored-export.ts'
 
 /** Successive snapshots of an account between which no object of a type changed. */
 export interface Stretch extends StoredExport {
@@ -32,14 +24,15 @@ const CONCURRENCY = 16
 
 /**
  * Reads the manifests of an account's snapshots, given oldest first. Keeps only those after which
- * some object differs, so that thousands of unchanged snapshots cost next to nothing.
+ * some object differs or that have files of their own, so that thousands of unchanged snapshots
+ * cost next to nothing.
  */
 export async function readTimeline(
   store: ObjectStore,
   folders: Iterable<SnapshotFolder>,
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Timeline> {
-  const byType = new Map<string, (Stretch & { last: string; snapshots: number })[]>()
+  const byType = new Map<string, GrowingStretch[]>()
   const unreadable: ManifestError[] = []
   let snapshots = 0
   const read = ({ accountId, snapshot }: SnapshotFolder) =>
@@ -58,8 +51,10 @@ export async function readTimeline(
       if (current !== undefined && digestOf(current.manifest, type) === contentDigest) {
         current.last = manifest.snapshot
         current.snapshots += 1
+        if (!current.copies.some((copy) => sameFiles(copy, manifest))) current.copies.push(manifest)
       } else {
-        stretches.push({ store, type, manifest, last: manifest.snapshot, snapshots: 1 })
+        const last = manifest.snapshot
+        stretches.push({ store, type, manifest, last, snapshots: 1, copies: [manifest] })
       }
     }
   }
@@ -69,6 +64,12 @@ export async function readTimeline(
     snapshots,
     unreadable,
   }
+}
+
+type GrowingStretch = Stretch & { last: string; snapshots: number; readonly copies: Manifest[] }
+
+function sameFiles(one: Manifest, other: Manifest): boolean {
+  return (one.sameAs ?? one.snapshot) === (other.sameAs ?? other.snapshot)
 }
 
 function digestOf({ exports }: Manifest, type: string): string | undefined {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
@@ -207,7 +207,7 @@ describe('find', () => {
   it('looks into nested JSON of the newest snapshot, or of all', async () => {
     await using trial = await startWithHistory()
     const newest = await trial.runAt(now, ['find', 'by HOUR', '--json'])
-    expect(jsonLines(newest.stdout)).toEqual([{ objects: [] }])
+    expect(jsonLines(newest.stdout)).toEqual([{ objects: [], problems: [] }])
     const all = await trial.runAt(now, ['find', 'by HOUR', '--all'])
     expect(all.stdout).toContain('dashboard:orders  Orders')
     expect(all.stdout).toContain('    panelsJSON › 0 › title: By hour\n')
@@ -220,13 +220,165 @@ describe('find', () => {
 })
 
 describe('what is damaged', () => {
+  /** Days of an account whose dashboards stay the same while its searches change. */
+  async function startWithDamage(days = 3) {
+    const trial = await startTrial()
+    const { search } = sampleObjects()
+    for (let number = 1; number <= days; number += 1) {
+      trial.sandbox.setObjects(shopId, 'search', search.slice(number % 2))
+      await trial.runAt(day(number), [
+        'backup',
+        '--accept-fall',
+        ...(number === days ? ['--full'] : []),
+      ])
+    }
+    const names = await trial.snapshots()
+    return { trial, names, keyOf: (at: number) => `${shopId}/${names[at]}/dashboard.json.zst` }
+  }
+
+  /** Changes one byte in the middle of a file. */
+  async function flip(trial: Trial, key: string): Promise<void> {
+    const bytes = (await trial.files()).get(key) as Buffer
+    const place = bytes.length >> 1
+    bytes[place] = (bytes[place] as number) ^ 1
+    await writeFile(join(trial.archive, key), bytes)
+  }
+
+  it.each([
+    ['one byte is wrong', flip],
+    ['it is missing', (trial: Trial, key: string) => rm(join(trial.archive, key))],
+  ])('ends cat and diff in exit code 5, which name the file: %s', async (_case, damage) => {
+    const { trial, keyOf } = await startWithDamage()
+    await using _ = trial
+    await damage(trial, keyOf(0))
+    const lines = [
+      ['cat', 'dashboard:shop-overview', '--snapshot', 'latest~2'],
+      ['cat', 'Shop overview', '--snapshot', 'latest~2'],
+      ['cat', 'dashboard', '--snapshot', 'latest~2'],
+      ['cat', 'dashboard', '--open', '--snapshot', 'latest~2'],
+      ['cat', 'dashboard:nowhere', '--snapshot', 'latest~2'],
+      ['diff', 'latest~2', 'latest'],
+      ['diff', 'latest~2', 'latest~1'],
+      ['diff', 'latest~2', 'latest~2'],
+      ['diff', 'latest~2'],
+      ['diff', 'latest~2', 'latest', '--object', 'dashboard:shop-overview'],
+      ['diff', 'latest~2', 'latest', '--object', 'Shop overview'],
+      ['restore', 'latest~2', '--to-service', '--yes'],
+      ['restore', 'latest~2', '-o', 'dashboard:shop-overview', '--to', join(trial.folder, 'to')],
+    ]
+    for (const line of lines) {
+      const { exitCode, stderr } = await trial.runAt(now, line)
+      expect({ line, exitCode, stderr }).toEqual({
+        line,
+        exitCode: 5,
+        stderr: expect.stringContaining(`Cannot read the archive: ${keyOf(0)}: it`),
+      })
+    }
+    expect(trial.sandbox.requests().some(({ operation }) => operation === 'import')).toBe(false)
+    const sound = [
+      ['cat', 'dashboard:shop-overview'],
+      ['cat', 'search:slow-requests', '--snapshot', 'latest~2'],
+      ['diff', 'latest~2', 'latest', '--type', 'search'],
+      ['diff', 'latest~2', 'latest', '--object', 'search:slow-requests'],
+    ]
+    for (const line of sound) {
+      const { exitCode } = await trial.runAt(now, line)
+      expect({ line, exitCode }).toEqual({ line, exitCode: 0 })
+    }
+  })
+
+  it('does not keep find and history from intact copies of the same objects', async () => {
+    const { trial, names, keyOf } = await startWithDamage()
+    await using _ = trial
+    await flip(trial, keyOf(0))
+    for (const line of [
+      ['history', 'dashboard:shop-overview'],
+      ['history', 'Shop overview'],
+      ['find', 'Shop overview', '--all'],
+      ['find', 'Shop overview', '--snapshot', 'latest~2'],
+    ]) {
+      const { exitCode, stdout, stderr } = await trial.runAt(now, [...line, '--json'])
+      expect({ line, exitCode, stderr }).toEqual({
+        line,
+        exitCode: 3,
+        stderr: expect.stringContaining(keyOf(0)),
+      })
+      const [{ problems }] = jsonLines(stdout) as [{ problems: string[] }]
+      expect(problems).toEqual([expect.stringContaining(keyOf(0))])
+      expect(stdout.includes('dashboard:shop-overview')).toBe(!line.includes('latest~2'))
+    }
+    const told = await trial.runAt(now, ['history', 'dashboard:shop-overview', '--json'])
+    expect(jsonLines(told.stdout)).toMatchObject([
+      { events: [{ event: 'appeared', snapshot: names[0] }] },
+    ])
+  })
+
+  it('is not taken for an object that is not there, when there is no other copy', async () => {
+    const { trial, keyOf } = await startWithDamage()
+    await using _ = trial
+    for (const at of [0, 1, 2])
+      if ((await trial.files()).has(keyOf(at))) await flip(trial, keyOf(at))
+    const byId = await trial.runAt(now, ['history', 'dashboard:shop-overview'])
+    expect(byId).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(keyOf(0)) })
+    expect(byId.stdout).toMatch(/ unreadable\n {4}Cannot read the archive/)
+    const byTitle = await trial.runAt(now, ['history', 'Shop overview'])
+    expect(byTitle).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(keyOf(0)) })
+    expect(byTitle.stderr).toContain('in the files that can be read')
+    const found = await trial.runAt(now, ['find', 'Shop overview', '--all', '--json'])
+    expect(found.exitCode).toBe(3)
+    const other = await trial.runAt(now, ['history', 'search:slow-requests'])
+    expect(other.exitCode).toBe(0)
+  })
+
+  it('is seen by diff although both snapshots share the file', async () => {
+    await using trial = await startTrial()
+    for (const number of [1, 2]) await trial.runAt(day(number), ['backup'])
+    const [first] = await trial.snapshots()
+    const key = `${shopId}/${first}/dashboard.json.zst`
+    expect((await trial.runAt(now, ['diff', 'latest~1', 'latest'])).exitCode).toBe(0)
+    await flip(trial, key)
+    const { exitCode, stdout, stderr } = await trial.runAt(now, ['diff', 'latest~1', 'latest'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 5, stdout: '' })
+    expect(stderr).toContain(key)
+  })
+
+  it('is named by history also when it is another type that is asked for by title', async () => {
+    const { trial, keyOf } = await startWithDamage()
+    await using _ = trial
+    await flip(trial, keyOf(0))
+    const { exitCode, stderr } = await trial.runAt(now, ['history', 'Slow requests'])
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain(keyOf(0))
+  })
+
+  it('may be a manifest, which is named in the same way', async () => {
+    const { trial, names } = await startWithDamage()
+    await using _ = trial
+    const key = `${shopId}/${names[0]}/manifest.json`
+    await flip(trial, key)
+    const cases: [string[], number][] = [
+      [['cat', 'dashboard', '--snapshot', 'latest~2'], 5],
+      [['diff', 'latest~2', 'latest'], 5],
+      [['show', 'latest~2'], 5],
+      [['restore', 'latest~2', '--to', join(trial.folder, 'to')], 5],
+      [['find', 'x', '--snapshot', 'latest~2'], 5],
+      [['find', 'x', '--all'], 3],
+      [['history', 'dashboard:shop-overview'], 3],
+    ]
+    for (const [line, exitCode] of cases) {
+      const run = await trial.runAt(now, line)
+      expect({ line, exitCode: run.exitCode }).toEqual({ line, exitCode })
+      expect(run.stderr).toContain(key)
+    }
+  })
+
   it('is passed over by find and history, which say so', async () => {
     await using trial = await startWithHistory()
     const [, second] = await trial.snapshots()
     const key = `${shopId}/${second}/dashboard.json.zst`
     await writeFile(join(trial.archive, key), 'damaged')
     const found = await trial.runAt(now, ['find', 'by country', '--all'])
-    expect(found.exitCode).toBe(5)
+    expect(found.exitCode).toBe(3)
     expect(found.stdout).toContain('2 objects with by country')
     expect(found.stderr).toContain(key)
     const told = await trial.runAt(now, ['history', 'dashboard:orders', '--json'])
