@@ -298,7 +298,7 @@ export async function backupAccount(
       types: [...config.types, ...(account.include ?? [])],
       expectedAccountId: account.accountId,
       compression: config.compression,
-      maxFall: config.guard.maxFall,
+      ...config.guard,
       maxClockSkewMs: config.limits.maxClockSkewMs,
       exportAttempts: config.limits.attempts,
       retryBaseMs: config.limits.retryBaseMs,
@@ -338,12 +338,13 @@ function logProgress(log: Logger, progress: TakeProgress): void {
   }
 }
 
-function logTaken(log: Logger, { manifest, warnings }: TakenSnapshot): void {
+function logTaken(log: Logger, { manifest, warnings, missing }: TakenSnapshot): void {
   const { snapshot, sameAs, changes, suspect } = manifest
   const objects = countObjects(manifest)
   for (const warning of warnings) log.warn({ snapshot }, warning)
-  if (suspect) log.warn({ snapshot, objects, reasons: suspect.reasons }, 'snapshot is suspect')
-  else log.info({ snapshot, objects, sameAs, changes }, 'snapshot taken')
+  if (suspect) {
+    log.warn({ snapshot, objects, reasons: suspect.reasons, missing }, 'snapshot is suspect')
+  } else log.info({ snapshot, objects, sameAs, changes }, 'snapshot taken')
 }
 
 function logFailure(log: Logger, error: Error): void {

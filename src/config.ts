@@ -38,7 +38,7 @@ export interface Config {
   readonly importPath: string
   readonly types: readonly string[]
   readonly compression: 'zstd' | 'gzip' | 'none'
-  readonly guard: { readonly maxFall: number }
+  readonly guard: { readonly maxFall: number; readonly windowMs: number }
   readonly encryption: EncryptionConfig | undefined
   readonly retention: Retention | undefined
   readonly schedule: ScheduleConfig | undefined
@@ -306,6 +306,9 @@ const fileSchema = z
           .max(1)
           .optional()
           .describe('Part of the objects of a type that may vanish before a snapshot is suspect'),
+        window: duration
+          .optional()
+          .describe('How far back the highest number of objects counts; 7d by default'),
       })
       .optional(),
     retention: z
@@ -746,7 +749,10 @@ function complete(
     types: file.types ?? defaultTypes,
     compression: file.compression ?? 'zstd',
     encryption: file.encryption,
-    guard: { maxFall: file.guard?.maxFall ?? 0.5 },
+    guard: {
+      maxFall: file.guard?.maxFall ?? 0.5,
+      windowMs: parseDuration(file.guard?.window ?? '7d'),
+    },
     retention: file.retention && completeRetention(file.retention),
     schedule: file.schedule && completeSchedule(file.schedule),
     worker: {

@@ -3,6 +3,7 @@ import { hintOf } from '../errors.ts'
 import { createRunId } from '../log.ts'
 import { createReporter } from '../reporting.ts'
 import { type ChangedObject, type TypeChanges, totalChanges } from '../snapshot/changes.ts'
+import type { MissingObjects } from '../snapshot/judge.ts'
 import { countObjects, countStoredBytes } from '../snapshot/manifest.ts'
 import { isDoubtful, type TakenSnapshot, type TakeProgress } from '../snapshot/take.ts'
 import type { ObjectStore } from '../store/object-store.ts'
@@ -28,6 +29,9 @@ interface BackupVerbOptions extends CommonOptions {
 
 /** Objects named for each kind of change on a terminal; `--json` names up to 1,000. */
 const MAX_SHOWN = 10
+
+/** Missing objects named for each type of a suspect snapshot; `--json` names up to 10. */
+const MAX_MISSING = 3
 
 /** `dashkeep backup`: a snapshot of every account, a table or JSON of how each ended. */
 export async function backup(terminal: Terminal, options: BackupVerbOptions): Promise<number> {
@@ -90,7 +94,7 @@ function toJson({ account, taken, error }: AccountBackup): object {
       hint: hintOf(error),
     }
   }
-  const { manifest, changes, warnings } = taken
+  const { manifest, changes, warnings, missing } = taken
   return {
     name: account.name,
     accountId: manifest.account.id,
@@ -99,6 +103,7 @@ function toJson({ account, taken, error }: AccountBackup): object {
     sameAs: manifest.sameAs,
     exports: manifest.exports,
     suspect: manifest.suspect?.reasons,
+    missing: manifest.suspect && missing,
     changes: changes?.map(({ type, added, removed, changed }) => ({
       type,
       added,
@@ -152,10 +157,20 @@ function printDetails(terminal: Terminal, { account, taken, error }: AccountBack
   if (suspect !== undefined) {
     terminal.print()
     terminal.print(`${colors.yellow('suspect')} ${account.name}: ${suspect.reasons.join('; ')}`)
+    for (const missing of taken.missing) terminal.print(`  ${describeMissing(missing)}`)
     terminal.print('  hint: look at the account; if it is right, run again with --accept-fall')
   }
   for (const warning of taken.warnings) terminal.print(`${colors.yellow('warning')} ${warning}`)
   for (const change of taken.changes ?? []) printChanges(terminal, change)
+}
+
+/** The first few by name, and how many more there are. */
+function describeMissing({ type, count, objects }: MissingObjects): string {
+  const named = objects.slice(0, MAX_MISSING).map(({ id, title }) => {
+    return title === undefined ? id : `${id} (${title})`
+  })
+  const hidden = count - named.length
+  return `missing of ${type}: ${named.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`
 }
 
 function printChanges(terminal: Terminal, change: TypeChanges): void {

@@ -11,6 +11,12 @@ import { createRecords, RECORD_BYTES, type Records } from './records.ts'
  */
 const HALF_BYTES = RECORD_BYTES / 2
 
+/** Ids of a sample: a type with no more is known to the last id. */
+const SAMPLE_IDS = 128
+
+/** Bytes of an id's half of a record that a sample keeps. */
+const SAMPLE_BYTES = 5
+
 /**
  * Which objects an export holds and in which state, 32 bytes an object, whatever their size.
  * Order of arrival does not matter.
@@ -27,6 +33,8 @@ export interface SortedIndex {
   readonly count: number
   /** Objects whose id an earlier object has too. */
   readonly duplicates: number
+  /** Number of different ids; hits without one do not count. */
+  readonly distinct: number
   /** SHA-256 over the sorted records, as hex: equal exactly when no object changed. */
   readonly contentDigest: string
   /** The place of the object with this id, from 0, or -1 when the index does not hold it. */
@@ -35,6 +43,21 @@ export interface SortedIndex {
   matches(place: number, hit: RawHit): boolean
   /** Whether the object at a place has the id of the one before it. */
   isDuplicate(place: number): boolean
+  /**
+   * The first 40 bits of the SHA-256 of up to 128 ids, those with the lowest, in base64: all ids or
+   * a sample that chance has drawn. It says nothing of ids that nobody can guess.
+   */
+  sampleIds(): string
+  /** How many ids of another index's sample this one does not hold, and how many there are. */
+  countLost(sample: string): LostIds
+}
+
+/** What has become of the ids of a sample. */
+export interface LostIds {
+  readonly lost: number
+  readonly sampled: number
+  /** Whether the sample held every id there was. */
+  readonly isWhole: boolean
 }
 
 /**
@@ -65,6 +88,9 @@ function objectState(hit: RawHit, touches: boolean): string {
   return hash('sha256', stableBytes(hit, { touches }), 'binary').slice(0, HALF_BYTES)
 }
 
+/** Stands for the id of hits that have none. */
+const withoutId = objectKey('')
+
 /** Makes an index of sorted records. */
 function indexOf(records: Records, touches: boolean): SortedIndex {
   const { count } = records
@@ -76,11 +102,34 @@ function indexOf(records: Records, touches: boolean): SortedIndex {
   for (const piece of records.pieces()) digest.update(piece)
   let duplicates = 0
   for (let place = 0; place < count; place += 1) if (isDuplicate(place)) duplicates += 1
+  const findId = (id: string) => findKey(keyAt, count, objectKey(id))
+  const isWithoutId = (place: number) => keyAt(place) === withoutId
+
+  function sampleIds(): string {
+    let sample = ''
+    for (let place = 0; place < count && sample.length < SAMPLE_IDS * SAMPLE_BYTES; place += 1) {
+      if (isDuplicate(place) || isWithoutId(place)) continue
+      sample += keyAt(place).slice(0, SAMPLE_BYTES)
+    }
+    return Buffer.from(sample, 'latin1').toString('base64')
+  }
+
+  function countLost(sample: string): LostIds {
+    const ids = Buffer.from(sample, 'base64').toString('latin1')
+    const sampled = ids.length / SAMPLE_BYTES
+    let lost = 0
+    for (let at = 0; at < ids.length; at += SAMPLE_BYTES) {
+      if (findKey(keyAt, count, ids.slice(at, at + SAMPLE_BYTES)) < 0) lost += 1
+    }
+    return { lost, sampled, isWhole: sampled < SAMPLE_IDS }
+  }
+
   return {
     count,
     duplicates,
+    distinct: count - duplicates - (findId('') < 0 ? 0 : 1),
     contentDigest: digest.digest('hex'),
-    find: (id) => findKey(keyAt, count, objectKey(id)),
+    find: findId,
     matches(place, hit) {
       const state = objectState(hit, touches)
       const key = keyAt(place)
@@ -90,10 +139,15 @@ function indexOf(records: Records, touches: boolean): SortedIndex {
       return false
     },
     isDuplicate,
+    sampleIds,
+    countLost,
   }
 }
 
-/** Binary search; characters stand for bytes, so that texts sort as the records do. */
+/**
+ * The first place of a key that begins as `key` does, or -1. Binary search; characters stand for
+ * bytes, so that texts sort as the records do.
+ */
 function findKey(keyAt: (place: number) => string, count: number, key: string): number {
   let low = 0
   let high = count
@@ -102,7 +156,7 @@ function findKey(keyAt: (place: number) => string, count: number, key: string): 
     if (keyAt(middle) < key) low = middle + 1
     else high = middle
   }
-  return low < count && keyAt(low) === key ? low : -1
+  return low < count && keyAt(low).startsWith(key) ? low : -1
 }
 
 const unstableKeys = unstableHitMembers.map((name) => memberName(name).key)

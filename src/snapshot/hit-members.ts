@@ -9,6 +9,11 @@ export const NO_MEMBER = -2
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
+const SPACE = 0x20
+const ZERO = 0x30
+const OPEN_BRACKET = 0x5b
+const LETTER_F = 0x66
+const LETTER_N = 0x6e
 const OPEN_BRACE = 0x7b
 
 /** A name, ready to be looked for. */
@@ -97,6 +102,19 @@ export function asObject(hit: RawHit, member: number): number {
 
 export function isObject(hit: RawHit, member: number): boolean {
   return firstByte(hit, member) === OPEN_BRACE
+}
+
+/** Whether a member holds nothing: `null`, `false`, `0`, `""`, `{}` or `[]`. */
+export function isBlank(hit: RawHit, member: number): boolean {
+  const start = offset(hit, member, MEMBER.value)
+  const length = offset(hit, member, MEMBER.valueEnd) - start
+  const first = hit.bytes[start]
+  if (first === LETTER_N || first === LETTER_F) return true
+  if (first === QUOTE) return length === 2
+  if (first === ZERO) return length === 1
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return false
+  const within = hit.bytes.subarray(start + 1, start + length - 1)
+  return within.every((byte) => byte <= SPACE)
 }
 
 /** Whether the value of a member is text, this text if one is given. */

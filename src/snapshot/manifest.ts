@@ -16,6 +16,8 @@ const snapshotName = z.string().regex(snapshotNamePattern)
 export const typeNamePattern = /^[a-z][a-z0-9-]{0,63}$/
 const fingerprint = z.object({ bytes: count, sha256 })
 const isoTime = z.iso.datetime()
+/** Ids in short: up to 128 times the first 40 bits of their SHA-256. */
+const idSample = z.string().regex(/^([A-Za-z0-9+/]{4}){0,213}([A-Za-z0-9+/]{2,3}={1,2})?$/)
 
 const exportSchema = z.object({
   type: z.string().regex(typeNamePattern),
@@ -28,6 +30,12 @@ const exportSchema = z.object({
   contentDigest: sha256,
   /** Harmless departures from the specification, counted by kind. */
   remarks: z.record(z.string(), count),
+  /** Number of different ids, less the hollow hits that have one. Not in older manifests. */
+  sound: count.optional(),
+  /** Hits without an id or without content. Not in older manifests. */
+  hollow: count.optional(),
+  /** What tells whether objects are still there, without a key. Not in older manifests. */
+  idSample: idSample.optional(),
   file: z.object({
     name: z.string().regex(/^[a-z][a-z0-9-]*\.json(\.[a-z0-9]+)*$/),
     compression: z.enum(['zstd', 'gzip', 'none']),
@@ -44,6 +52,19 @@ function haveOwnFiles(exports: readonly z.infer<typeof exportSchema>[]): boolean
   const names = new Set(exports.flatMap(({ type, file }) => [`type ${type}`, `file ${file.name}`]))
   return names.size === 2 * exports.length
 }
+
+const measureSchema = z.object({
+  takenAt: isoTime,
+  objects: count,
+  sound: count,
+  hollow: count,
+  idSample: idSample.optional(),
+})
+
+const typeMemory = z.object({
+  highs: z.array(z.object({ takenAt: isoTime, sound: count })).readonly(),
+  last: measureSchema.optional(),
+})
 
 const changeCounts = z.object({ added: count, removed: count, changed: count })
 
@@ -67,8 +88,12 @@ const manifestSchema = z.object({
       reasons: z.array(z.string()).min(1),
       /** The last good snapshot, which the next one is measured against too. */
       lastGood: snapshotName.optional(),
+      /** Why there is no last good snapshot, although there were earlier ones. */
+      doubt: z.string().optional(),
     })
     .optional(),
+  /** By type: what later snapshots are measured against besides this one. */
+  memory: z.record(z.string().regex(typeNamePattern), typeMemory).optional(),
   /** The snapshot before this one and the SHA-256 of its manifest: a chain that shows tampering. */
   previous: z.object({ snapshot: snapshotName, manifestSha256: sha256 }).optional(),
   dashkeepVersion: z.string(),
@@ -78,6 +103,10 @@ const manifestSchema = z.object({
 export type Manifest = z.infer<typeof manifestSchema>
 /** One export within a manifest. */
 export type ManifestExport = z.infer<typeof exportSchema>
+/** The numbers by which the export of a type is judged, and when it was taken. */
+export type Measure = z.infer<typeof measureSchema>
+/** What a manifest carries forward about a type. */
+export type TypeMemory = z.infer<typeof typeMemory>
 /** Objects added, removed and changed since the previous snapshot. */
 export type ChangeCounts = z.infer<typeof changeCounts>
 

@@ -90,11 +90,20 @@ async function findLastGood(
 ): Promise<{ lastGood: Manifest | undefined; doubt: string | undefined }> {
   const none = { lastGood: undefined, doubt: undefined }
   if (newest.suspect === undefined) return { ...none, lastGood: newest }
-  const { lastGood } = newest.suspect
-  if (lastGood === undefined) return { ...none, doubt: newest.suspect.reasons.join('; ') }
+  const { lastGood, doubt, reasons } = newest.suspect
+  if (lastGood === undefined)
+    return { ...none, doubt: saysDoubt(newest) ? doubt : reasons.join('; ') }
   const stored = await tryReadManifest(store, newest.account.id, lastGood, options)
   if (!(stored instanceof ManifestError)) return { ...none, lastGood: stored.manifest }
   return { ...none, doubt: `the last good snapshot ${lastGood} cannot be read to compare with` }
+}
+
+/**
+ * Whether a suspect manifest says of itself if anything good went before: older ones do not. A first
+ * snapshot that was suspect casts no doubt on the next.
+ */
+function saysDoubt({ exports }: Manifest): boolean {
+  return exports.every(({ sound }) => sound !== undefined)
 }
 
 /**

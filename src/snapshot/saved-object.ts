@@ -3,21 +3,28 @@ import { fullId } from '../objects/object-id.ts'
 import type { RawHit } from './export-scanner.ts'
 import {
   asObject,
+  endOf,
   findMembers,
   firstByte,
+  firstOf,
+  hasKey,
+  isBlank,
   isText,
   type MemberName,
   memberName,
   NO_MEMBER,
+  offset,
   THE_HIT,
   textOf,
 } from './hit-members.ts'
+import { MEMBER } from './hit-reader.ts'
 
 /**
  * A harmless departure of a hit from the specification ("Export result", "Saved object by type").
  * Such hits are kept as they are and counted:
  * - `no-id`: `_id` is missing or no text.
  * - `no-source`: `_source`, or its member named after the type, is missing or no object.
+ * - `no-content`: the saved object is there, and none of its members holds anything.
  * - `other-type`: the hit says it is of another type than the one asked for.
  * - `old-form`: the form of kibanaVersion 4, `_source` being the saved object itself.
  * - `missing-member`, `member-form`: a specified member of the saved object is absent, or of
@@ -28,6 +35,7 @@ import {
 export type RemarkKind =
   | 'no-id'
   | 'no-source'
+  | 'no-content'
   | 'other-type'
   | 'old-form'
   | 'missing-member'
@@ -109,6 +117,11 @@ const SOURCE = memberName('_source')
 const TYPE = memberName('type')
 const TITLE = memberName('title')
 
+/** Members that say nothing of what the object is; the oldest form has them beside its content. */
+const bookkeeping = ['type', 'id', 'version', 'updated_at', '_updatedAt', 'migrationVersion'].map(
+  (name) => memberName(name).key,
+)
+
 const inHit = [ID, HIT_TYPE, SOURCE] as const
 
 const shapes = new Map<string, Shape>()
@@ -145,6 +158,7 @@ export function readSavedObject(hit: RawHit, type: string): SavedObject {
   else if (saysOtherType(hit, { id, saidType, hitType }, shape)) remarks.push('other-type')
   else if (object === NO_MEMBER) remarks.push('no-source')
   if (id === undefined) remarks.push('no-id')
+  if (object !== NO_MEMBER && !hasContent(hit, object)) remarks.push('no-content')
   const members = findMembers(hit, object, shape.inObject)
   const title = members.at(-1) ?? NO_MEMBER
   if (object !== NO_MEMBER) addDepartures(remarks, hit, members, shape)
@@ -153,6 +167,23 @@ export function readSavedObject(hit: RawHit, type: string): SavedObject {
     title: textOf(hit, title) ?? otherTitle(hit, source, saidType),
     remarks,
   }
+}
+
+/**
+ * Whether a hit is worth nothing to a restore: it has no id, no saved object, or an empty one. An
+ * export of nothing but such hits is as good as an empty one.
+ */
+export function isHollow({ id, remarks }: SavedObject): boolean {
+  return id === '' || remarks.includes('no-source') || remarks.includes('no-content')
+}
+
+function hasContent(hit: RawHit, object: number): boolean {
+  const end = endOf(hit, object)
+  for (let member = firstOf(object); member < end; member = offset(hit, member, MEMBER.next)) {
+    if (isBlank(hit, member)) continue
+    if (!bookkeeping.some((key) => hasKey(hit, member, key))) return true
+  }
+  return false
 }
 
 function saysOtherType(

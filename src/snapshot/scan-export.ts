@@ -5,12 +5,23 @@ import {
   type RawHit,
   type ScanLimits,
 } from './export-scanner.ts'
-import { type RemarkKind, type Remarks, readSavedObject, type SavedObject } from './saved-object.ts'
+import {
+  isHollow,
+  type RemarkKind,
+  type Remarks,
+  readSavedObject,
+  type SavedObject,
+} from './saved-object.ts'
 
 /** What one pass over an export document finds. */
 export interface ExportContent {
   readonly kibanaVersion: string
+  /** Number of hits. */
   readonly objects: number
+  /** Hits without an id or without content. */
+  readonly hollow: number
+  /** Number of different ids, less the hollow hits that have one. */
+  readonly sound: number
   readonly remarks: Remarks
   readonly index: SortedIndex
 }
@@ -42,11 +53,15 @@ export function createExportScan(
   const index = createObjectIndex()
   const remarks: Remarks = {}
   let objects = 0
+  let hollow = 0
+  let withoutId = 0
   const scanner = createExportScanner((hit) => {
     const object = readSavedObject(hit, type)
     for (const kind of object.remarks) count(remarks, kind, 1)
     index.add(object.id, hit)
     objects += 1
+    if (isHollow(object)) hollow += 1
+    if (object.id === '') withoutId += 1
     options.onObject?.(object, hit)
   }, options.limits)
 
@@ -55,7 +70,8 @@ export function createExportScan(
     options.onMembers?.(members)
     const sorted = index.finish()
     if (sorted.duplicates > 0) count(remarks, 'duplicate-id', sorted.duplicates)
-    return { kibanaVersion, objects, remarks, index: sorted }
+    const sound = Math.max(0, sorted.distinct - (hollow - withoutId))
+    return { kibanaVersion, objects, hollow, sound, remarks, index: sorted }
   }
 
   return {

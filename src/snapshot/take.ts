@@ -23,7 +23,7 @@ import {
 } from './data-file.ts'
 import type { Opener, Sealer } from './encryption.ts'
 import type { ScanLimits } from './export-scanner.ts'
-import { findSuspicions } from './guard.ts'
+import { judgeExports, type MissingObjects, type Verdict } from './judge.ts'
 import { formatVersion, type Manifest, type ManifestExport, maxManifestBytes } from './manifest.ts'
 import { findPrevious, type Previous } from './previous.ts'
 import { proveExport } from './prove-export.ts'
@@ -51,6 +51,8 @@ export interface TakeOptions {
   readonly full?: boolean | undefined
   /** Part of a type's objects (0 to 1) that may vanish before the snapshot is suspect. */
   readonly maxFall?: number | undefined
+  /** Length of the window within which the highest number of objects counts. */
+  readonly windowMs?: number | undefined
   /** Somebody has looked: take the snapshot as good however many objects have vanished. */
   readonly acceptFall?: boolean | undefined
   /** Largest difference to the service's clock before the run is refused; any when undefined. */
@@ -86,6 +88,8 @@ export interface TakenSnapshot {
   readonly changes: readonly TypeChanges[] | undefined
   /** What was found wrong with earlier snapshots; the new one is complete all the same. */
   readonly warnings: readonly string[]
+  /** By type: objects of the last good snapshot that a suspect one lacks, as far as can be read. */
+  readonly missing: readonly MissingObjects[]
   /** Whether it is good and the one before it was suspect. */
   readonly recovered: boolean
 }
@@ -148,20 +152,22 @@ export async function takeSnapshot(
   refuseWrongClock(source, account, options)
   const { exports } = pending
   // Before anything is stored: what no reader could use would leave its files behind.
-  encodeReadable(composeManifest(run, exports, previous, []))
+  encodeReadable(composeManifest(run, exports, previous, { changes: [], reasons: [] }))
   const sharing = await prepareUnchanged(run, exports, previous)
   const provenAt = performance.now() - begun < maxSharingMs ? sharing.provenAt : undefined
   const stored = provenAt
     ? { changes: exports.map(({ entry }) => noChanges(entry.type)), warnings: [] }
     : await storeAll(run, exports, previous.newest)
-  const manifest = composeManifest(run, exports, previous, stored.changes)
+  const verdict = await judge(run, exports, previous, stored.changes)
+  const manifest = composeManifest(run, exports, previous, { ...stored, ...verdict })
   const final = provenAt ? pointBack(manifest, previous.newest, provenAt) : manifest
   await commitManifest(run, final)
   await confirmShared(run, final)
   return {
     manifest: final,
     changes: previous.newest && stored.changes,
-    warnings: [...previous.warnings, ...sharing.warnings, ...stored.warnings],
+    warnings: [...previous.warnings, ...sharing.warnings, ...stored.warnings, ...verdict.warnings],
+    missing: verdict.missing,
     recovered: final.suspect === undefined && previous.newest?.manifest.suspect !== undefined,
   }
 }
@@ -291,9 +297,10 @@ async function receiveExport(
     const file = await writer.finish()
     const content = scan.end()
     const exportedAt = (run.now?.() ?? new Date()).toISOString()
-    const { kibanaVersion, objects, remarks, index } = content
+    const { index, ...found } = content
     const { contentDigest } = index
-    const entry = { type, kibanaVersion, exportedAt, objects, contentDigest, remarks, file }
+    const idSample = index.sampleIds()
+    const entry = { type, exportedAt, ...found, contentDigest, idSample, file }
     run.onProgress?.({ step: 'exported', export: entry })
     // p-retry drops a result that comes after an abort; its writer would never be disposed of.
     signal?.throwIfAborted()
@@ -427,30 +434,47 @@ async function readBack(run: Run, entry: ManifestExport, finder?: ChangeFinder):
   if (defect !== undefined) throw notStored(key, defect)
 }
 
-function composeManifest(
+/** Whether the snapshot can be trusted, against the last good one and not the newest. */
+function judge(
   run: Run,
   exports: readonly PendingExport[],
-  previous: Previous,
+  { newest, lastGood, doubt }: Previous,
   changes: readonly TypeChanges[],
+): Promise<Verdict> {
+  const isNewest = newest !== undefined && newest.manifest.snapshot === lastGood?.snapshot
+  const yardstick = { lastGood, doubt, changes: isNewest ? changes : undefined }
+  return judgeExports(run.store, exports, yardstick, { ...run, limits: run.scanLimits })
+}
+
+function composeManifest(
+  { account, snapshot, takenAt, source, acceptFall }: Run,
+  exports: readonly PendingExport[],
+  { newest, lastGood, doubt }: Previous,
+  found: {
+    changes: readonly TypeChanges[]
+    reasons: readonly string[]
+    memory?: Manifest['memory']
+  },
 ): Manifest {
-  const { account, snapshot, takenAt, source, maxFall } = run
-  const { newest, lastGood, doubt } = previous
-  const entries = exports.map(({ entry }) => entry)
-  const reasons = findSuspicions(entries, run.acceptFall ? undefined : lastGood, { maxFall })
-  if (doubt !== undefined && !run.acceptFall) reasons.push(doubt)
+  const { changes, reasons, memory } = found
   return {
     formatVersion,
     snapshot,
     takenAt: takenAt.toISOString(),
     account: { id: account.accountId, name: account.accountName },
     service: source.address,
-    exports: entries,
+    exports: exports.map(({ entry }) => entry),
     ...(newest && {
       changes: Object.fromEntries(changes.map(({ type, counts }) => [type, counts])),
     }),
     ...(reasons.length > 0 && {
-      suspect: { reasons, ...(lastGood && { lastGood: lastGood.snapshot }) },
+      suspect: {
+        reasons: [...reasons],
+        ...(lastGood && { lastGood: lastGood.snapshot }),
+        ...(doubt !== undefined && !acceptFall && { doubt }),
+      },
     }),
+    ...(memory && { memory }),
     ...(newest && {
       previous: { snapshot: newest.manifest.snapshot, manifestSha256: newest.manifestSha256 },
     }),

@@ -140,7 +140,10 @@ describe('the first snapshot of an account', () => {
         kibanaVersion: '7.9.1',
         exportedAt: '2026-11-02T03:04:05.678Z',
         objects: at === 0 ? 2 : 3,
+        sound: at === 0 ? 2 : 3,
+        hollow: 0,
         contentDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        idSample: expect.stringMatching(/^[A-Za-z0-9+/]+={0,2}$/),
         remarks: { 'missing-member': at === 0 ? 2 : 3 },
         file: {
           name: `${type}.json.zst`,
@@ -492,7 +495,10 @@ describe('a snapshot with fewer objects than the last good one', () => {
     source.answers = answers({ search: exportBody('dashboard', { a: 'Errors', b: 'Slow' }) })
     for (const acceptFall of [false, true]) {
       const { manifest } = await take(source, store, { takenAt: day(2), acceptFall })
-      expect(manifest.suspect?.reasons).toEqual(['search: 2 of 2 objects are of another type'])
+      expect(manifest.suspect?.reasons).toEqual([
+        ...(acceptFall ? [] : ['search: 2 of 2 objects are gone, others are in their place']),
+        'search: 2 of 2 objects are of another type',
+      ])
       expect(manifest.exports[0]?.remarks['other-type']).toBe(2)
     }
   })
