@@ -228,6 +228,10 @@ function declareKeepingVerbs(program: Command, run: Run): void {
     .option('--keep-monthly <n>', 'keep the newest of each month', toNumber)
     .option('--keep-yearly <n>', 'keep the newest of each year', toNumber)
     .option('--keep-within <duration>', 'keep what is at most this much older than the newest')
+    .option(
+      '--remove <name...>',
+      'in place of rules: remove these snapshots, given by their whole names',
+    )
     .option('-y, --yes', 'remove without asking')
     .action(run(async () => (await import('./prune.ts')).prune))
   common(program.command('pin'))

@@ -1,10 +1,16 @@
 import { openArchive } from '../app.ts'
-import type { Retention } from '../config.ts'
+import type { Config, Retention } from '../config.ts'
 import { parseDuration } from '../duration.ts'
 import { DashkeepError } from '../errors.ts'
-import { type AccountPrunePlan, applyPrune, planPrune, type Removal } from '../snapshot/prune.ts'
+import {
+  type AccountPrunePlan,
+  applyPrune,
+  type NamedRemoval,
+  planPrune,
+  type Removal,
+} from '../snapshot/prune.ts'
 import { findLeftWrites } from '../snapshot/sweep.ts'
-import type { UnfinishedWrite } from '../store/object-store.ts'
+import type { ObjectStore, UnfinishedWrite } from '../store/object-store.ts'
 import { createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
@@ -21,13 +27,20 @@ interface PruneOptions extends CommonOptions {
   readonly keepMonthly?: number
   readonly keepYearly?: number
   readonly keepWithin?: string
+  readonly remove?: readonly string[]
   readonly yes?: boolean
 }
 
-/** What a run of prune found and did. */
-interface Outcome {
+/** What a run of prune found. */
+interface Plan {
   readonly plans: readonly AccountPrunePlan[]
   readonly leftWrites: readonly UnfinishedWrite[]
+  /** The snapshots to remove, when names were given in place of rules. */
+  readonly named: ReadonlySet<string> | undefined
+}
+
+/** What a run of prune found and did. */
+interface Outcome extends Plan {
   /** Whether it was agreed to; nothing was removed otherwise. */
   readonly agreed: boolean
   readonly removals: readonly Removal[]
@@ -35,40 +48,78 @@ interface Outcome {
 
 /** `dashkeep prune`: shows the plan, asks, removes. Without `--yes` a pipe changes nothing. */
 export async function prune(terminal: Terminal, options: PruneOptions): Promise<number> {
-  const accountId = parseAccountId(options.account)
   const { config, log } = await createContext(terminal, options, ['store'])
-  const policy = policyOf(options) ?? config.retention
-  if (policy === undefined) throw noPolicy()
+  const wanted = wantedBy(options, config)
   const store = await openArchive(config)
-  const { signal } = terminal
   const now = terminal.now()
   try {
-    const plans = await Array.fromAsync(planPrune(store, policy, { now, accountId, signal }))
-    const leftWrites = await findLeftWrites(store, { now, signal })
-    for (const { accountId: id, decisions } of plans) {
-      const candidates = decisions.map(({ candidate }) => candidate.folder)
-      warnOfFuture(log, id, candidates, now)
+    const plan = await makePlan(terminal, options, { store, wanted, now })
+    for (const { accountId, decisions } of plan.plans) {
+      const folders = decisions.map(({ candidate }) => candidate.folder)
+      warnOfFuture(log, accountId, folders, now)
     }
-    const number = plans.flatMap(toRemove).length + leftWrites.length
-    if (!terminal.json) printPlan(terminal, plans, leftWrites)
+    const number = plan.plans.flatMap(toRemove).length + plan.leftWrites.length
+    if (!terminal.json) printPlan(terminal, plan)
     const question = `Remove ${plural(number, 'item')} from ${store.url}?`
     const agreed = number > 0 && (await confirm(terminal, question, options))
-    const removals: Removal[] = []
-    if (agreed) {
-      for (const plan of plans) {
-        for await (const removal of applyPrune(store, plan, { now, signal })) {
-          removals.push(removal)
-        }
-      }
-      for (const write of leftWrites) await write.remove({ signal })
-    }
-    const outcome = { plans, leftWrites, agreed, removals }
+    const removals = agreed ? await carryOut(terminal, plan, { store, now }) : []
+    const outcome = { ...plan, agreed, removals }
     if (terminal.json) terminal.printJson(toJson(outcome))
     else printOutcome(terminal, outcome, number)
     return exitCodeFor(outcome)
   } finally {
     await store.close()
   }
+}
+
+async function makePlan(
+  { signal }: Terminal,
+  { account, remove }: PruneOptions,
+  { store, wanted, now }: { store: ObjectStore; wanted: Retention | NamedRemoval; now: Date },
+): Promise<Plan> {
+  const accountId = parseAccountId(account)
+  const plans = await Array.fromAsync(planPrune(store, wanted, { now, accountId, signal }))
+  const named = remove && new Set(remove)
+  for (const name of named ?? []) refuseUnknown(name, plans, store.url)
+  return { plans, leftWrites: named ? [] : await findLeftWrites(store, { now, signal }), named }
+}
+
+async function carryOut(
+  { signal }: Terminal,
+  { plans, leftWrites }: Plan,
+  { store, now }: { store: ObjectStore; now: Date },
+): Promise<Removal[]> {
+  const removals: Removal[] = []
+  for (const plan of plans) {
+    for await (const removal of applyPrune(store, plan, { now, signal })) removals.push(removal)
+  }
+  for (const write of leftWrites) await write.remove({ signal })
+  return removals
+}
+
+/** What was asked for: names, or rules. */
+function wantedBy(options: PruneOptions, config: Config): Retention | NamedRemoval {
+  const given = policyOf(options)
+  if (options.remove === undefined) {
+    const policy = given ?? config.retention
+    if (policy === undefined) throw noPolicy()
+    return policy
+  }
+  if (given === undefined) return { named: new Set(options.remove) }
+  throw new DashkeepError('Cannot prune: --remove and rules that keep exclude each other', {
+    kind: 'usage',
+    hint: 'run prune twice, once with each',
+  })
+}
+
+function refuseUnknown(name: string, plans: readonly AccountPrunePlan[], url: string): void {
+  const folders = plans.flatMap(({ decisions }) => decisions.map(({ candidate }) => candidate))
+  const refused = plans.some(({ refusal }) => refusal !== undefined)
+  if (refused || folders.some(({ snapshot }) => snapshot === name)) return
+  throw new DashkeepError(`Cannot remove the snapshot ${name}: ${url} does not hold it`, {
+    kind: 'usage',
+    hint: 'give the whole name; `dashkeep list` shows the snapshots there are',
+  })
 }
 
 /** Rules on the command line take the place of the configured ones, all together. */
@@ -107,10 +158,13 @@ function toRemove({ refusal, decisions, leftovers }: AccountPrunePlan): string[]
   return [...names, ...leftovers.map(({ snapshot }) => snapshot)]
 }
 
-function exitCodeFor({ plans, removals }: Outcome): number {
+function exitCodeFor({ plans, named, removals }: Outcome): number {
+  const stays = plans.some(({ decisions }) =>
+    decisions.some(({ candidate, keep }) => keep && named?.has(candidate.snapshot)),
+  )
   const failed = removals.some(({ error }) => error !== undefined)
   const refused = plans.some(({ refusal }) => refusal !== undefined)
-  return failed || refused ? exitCodes.partly : exitCodes.done
+  return failed || refused || stays ? exitCodes.partly : exitCodes.done
 }
 
 /** Stable members for programs; documented in the README. */
@@ -138,14 +192,12 @@ function toJson({ plans, leftWrites, agreed, removals }: Outcome): object {
   }
 }
 
-function printPlan(
-  terminal: Terminal,
-  plans: readonly AccountPrunePlan[],
-  leftWrites: readonly UnfinishedWrite[],
-): void {
+function printPlan(terminal: Terminal, { plans, leftWrites, named }: Plan): void {
   const { colors } = terminal
+  const shown = ({ candidate }: { candidate: { snapshot: string } }) =>
+    named?.has(candidate.snapshot) ?? true
   const rows = plans.flatMap(({ accountId, refusal, decisions, leftovers }) => [
-    ...decisions.map(({ candidate, keep, reasons }) => {
+    ...decisions.filter(shown).map(({ candidate, keep, reasons }) => {
       const stays = keep || refusal !== undefined
       return [
         stays ? colors.green('keep') : colors.red('remove'),

@@ -13,6 +13,7 @@ import { splitByTime } from './future.ts'
 import { ManifestError } from './manifest.ts'
 import { listPins } from './pins.ts'
 import {
+  planRemoval,
   planRetention,
   type RetentionCandidate,
   type RetentionDecision,
@@ -33,6 +34,11 @@ export interface PruneCandidate extends RetentionCandidate {
   readonly folder: SnapshotFolder
 }
 
+/** Snapshots to remove by their names, whatever the retention says. */
+export interface NamedRemoval {
+  readonly named: ReadonlySet<string>
+}
+
 /** What is to happen to one account's part of the archive. Printing it changes nothing. */
 export interface AccountPrunePlan {
   readonly accountId: number
@@ -49,21 +55,32 @@ export interface AccountPrunePlan {
  * An account is left as it is, with the reason, when its newest snapshot is suspect, when a run
  * after it has not finished, or when a manifest cannot be read: what such a snapshot refers to is
  * not known. A snapshot from the future is never the newest.
+ *
+ * With names in place of a policy, only accounts that have one of them are planned, nothing is swept,
+ * and only a manifest that cannot be read stands in the way.
  */
 export async function* planPrune(
   store: ObjectStore,
-  policy: RetentionPolicy,
+  wanted: RetentionPolicy | NamedRemoval,
   options: { now: Date; accountId?: number | undefined; signal?: AbortSignal | undefined },
 ): AsyncGenerator<AccountPrunePlan> {
   for await (const account of listAccounts(store, options)) {
-    yield await planAccount(store, account, policy, options)
+    if (isConcerned(account, wanted)) yield await planAccount(store, account, wanted, options)
   }
+}
+
+function isConcerned(
+  { folders }: { folders: readonly SnapshotFolder[] },
+  wanted: RetentionPolicy | NamedRemoval,
+): boolean {
+  if (!('named' in wanted)) return true
+  return folders.some(({ complete, snapshot }) => complete && wanted.named.has(snapshot))
 }
 
 async function planAccount(
   store: ObjectStore,
   { accountId, folders }: { accountId: number; folders: readonly SnapshotFolder[] },
-  policy: RetentionPolicy,
+  wanted: RetentionPolicy | NamedRemoval,
   { now, signal }: { now: Date; signal?: AbortSignal | undefined },
 ): Promise<AccountPrunePlan> {
   const complete = folders.filter((folder) => folder.complete)
@@ -73,9 +90,13 @@ async function planAccount(
   })
   const unreadable = read.find((candidate) => candidate instanceof ManifestError)
   const candidates = read.flatMap((one) => (one instanceof ManifestError ? [] : one))
+  if ('named' in wanted) {
+    const decisions = planRemoval(candidates, wanted.named, { now })
+    return { accountId, refusal: unreadable?.message, decisions, leftovers: [] }
+  }
   const { past } = splitByTime(folders, now)
   const refusal = unreadable?.message ?? findRefusal(past, splitByTime(candidates, now).past)
-  const decisions = planRetention(candidates, policy, { now })
+  const decisions = planRetention(candidates, wanted, { now })
   // A folder that lost its manifest may still hold files that others share.
   const shared = new Set(candidates.map(({ sameAs }) => sameAs))
   // The newest folder may belong to a run that goes on, whatever a clock says.

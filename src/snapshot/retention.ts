@@ -81,6 +81,41 @@ export function planRetention<Candidate extends RetentionCandidate>(
   }
   keepInUse(past, now, keep)
   keepShared(newestFirst, reasons)
+  return toDecisions(newestFirst, reasons)
+}
+
+/**
+ * Decides which of the snapshots that somebody has named may go, newest first; the others stay. Pure.
+ *
+ * A named one stays all the same when it is the newest good snapshot, pinned, or was the newest less
+ * than an hour ago, when a snapshot that stays shares its files, and as long as there is no good
+ * snapshot but those from the future.
+ */
+export function planRemoval<Candidate extends RetentionCandidate>(
+  candidates: readonly Candidate[],
+  named: ReadonlySet<string>,
+  { now }: { now: Date },
+): RetentionDecision<Candidate>[] {
+  const newestFirst = candidates.toSorted((a, b) => (a.snapshot < b.snapshot ? 1 : -1))
+  const reasons = new Map<Candidate, string[]>(newestFirst.map((candidate) => [candidate, []]))
+  const keep = (candidate: Candidate, reason: string) => reasons.get(candidate)?.push(reason)
+  const { past } = splitByTime(newestFirst, now)
+  const newestGood = past.find(({ suspect }) => !suspect)
+  for (const candidate of newestFirst) {
+    if (!named.has(candidate.snapshot)) keep(candidate, 'not named')
+    else if (newestGood === undefined) keep(candidate, 'no good one that is not from the future')
+    if (candidate === newestGood) keep(candidate, 'newest good')
+    if (candidate.pinned) keep(candidate, 'pinned')
+  }
+  keepInUse(past, now, keep)
+  keepShared(newestFirst, reasons)
+  return toDecisions(newestFirst, reasons)
+}
+
+function toDecisions<Candidate extends RetentionCandidate>(
+  newestFirst: readonly Candidate[],
+  reasons: ReadonlyMap<Candidate, string[]>,
+): RetentionDecision<Candidate>[] {
   return newestFirst.map((candidate) => {
     const found = reasons.get(candidate) ?? []
     return { candidate, keep: found.length > 0, reasons: found }

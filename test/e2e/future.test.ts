@@ -170,6 +170,63 @@ describe('with a snapshot from the future', () => {
     expect(await trial.snapshots()).toHaveLength(3)
   })
 
+  it('prune --remove takes it away by its name, and all is well again', async () => {
+    const { trial, at, real, future } = await startWithFuture()
+    await using _trial = trial
+    const plan = await at(2, ['prune', '--remove', future])
+    expect(plan.exitCode).toBe(0)
+    expect(plan.stdout).toMatch(new RegExp(`remove .*${future}`))
+    expect(plan.stdout).not.toContain(real)
+    expect(await trial.snapshots()).toEqual([real, future])
+    const { exitCode, stdout } = await at(2, ['prune', '--remove', future, '--yes', '--json'])
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ done: true, removed: 1 })
+    expect(await trial.snapshots()).toEqual([real])
+    expect((await at(2, ['status', '--max-age', '26h'])).exitCode).toBe(0)
+    expect((await at(2, ['backup'])).exitCode).toBe(0)
+    expect((await at(2, ['verify'])).exitCode).toBe(0)
+  })
+
+  it('prune --remove keeps what others need, with the reason and exit code 3', async () => {
+    const { trial, at, real, future } = await startWithFuture()
+    await using _trial = trial
+    const newest = await at(2, ['prune', '--remove', real, future, '--yes'])
+    expect(newest.exitCode).toBe(3)
+    expect(newest.stdout).toMatch(new RegExp(`keep .*${real} .*newest good`))
+    expect(await trial.snapshots()).toEqual([real])
+    await at(3, ['backup'])
+    await at(6, ['pin', 'latest'])
+    await at(24, ['backup', '--full'])
+    const [, sharer, last] = (await trial.snapshots()) as [string, string, string]
+    const { exitCode, stdout } = await at(26, ['prune', '--remove', real, sharer, '--yes'])
+    expect(exitCode).toBe(3)
+    expect(stdout).toMatch(new RegExp(`keep .*${sharer} .*pinned`))
+    expect(stdout).toMatch(new RegExp(`keep .*${real} .*files shared by 1 kept`))
+    expect(await trial.snapshots()).toEqual([real, sharer, last])
+  })
+
+  it('prune --remove leaves the only snapshot there is', async () => {
+    await using trial = await startTrial()
+    await trial.runAt(nextYear, ['backup'])
+    const [only] = (await trial.snapshots()) as [string]
+    const { exitCode, stdout } = await trial.runAt(noon, ['prune', '--remove', only, '--yes'])
+    expect(exitCode).toBe(3)
+    expect(stdout).toContain('no good one that is not from the future')
+    expect(await trial.snapshots()).toEqual([only])
+  })
+
+  it('prune --remove refuses a name that is not there, and rules beside it', async () => {
+    const { trial, at, future } = await startWithFuture()
+    await using _trial = trial
+    const unknown = await at(2, ['prune', '--remove', future.slice(0, 8), '--yes'])
+    expect(unknown.exitCode).toBe(2)
+    expect(unknown.stderr).toMatch(/Cannot remove the snapshot 20271120: .*\nhint: give the whole/)
+    const both = await at(2, ['prune', '--remove', future, '--keep-last', '1', '--yes'])
+    expect(both.exitCode).toBe(2)
+    expect(both.stderr).toContain('exclude each other')
+    expect(await trial.snapshots()).toHaveLength(2)
+  })
+
   it('reads that need a newest one end in exit code 2 when there is no other', async () => {
     await using trial = await startTrial()
     await trial.runAt(nextYear, ['backup'])
