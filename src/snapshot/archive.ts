@@ -125,7 +125,11 @@ export function encodeReadable(manifest: Manifest): Uint8Array {
   if (bytes.length > maxManifestBytes) {
     throw unwritable(key, `it would have ${bytes.length} bytes, more than ${maxManifestBytes}`)
   }
-  decodeManifest(bytes, `the manifest ${key}, which has not been written`)
+  try {
+    decodeManifest(bytes, key)
+  } catch (error) {
+    throw unwritable(key, (error as Error).message.replace(/^Cannot [^:]*: /, ''))
+  }
   return bytes
 }
 
