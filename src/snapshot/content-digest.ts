@@ -1,7 +1,16 @@
 import { createHash, hash } from 'node:crypto'
 import { touchMembers, unstableHitMembers } from '../objects/unstable-members.ts'
 import type { RawHit } from './export-scanner.ts'
-import { endOf, firstOf, hasKey, isObject, memberName, offset, THE_HIT } from './hit-members.ts'
+import {
+  endOf,
+  firstOf,
+  hasAnyKey,
+  hasKey,
+  isObject,
+  memberName,
+  offset,
+  THE_HIT,
+} from './hit-members.ts'
 import { MEMBER } from './hit-reader.ts'
 import { createRecords, RECORD_BYTES, type Records } from './records.ts'
 
@@ -179,7 +188,7 @@ export function stableBytes(hit: RawHit, { touches = false } = {}): Uint8Array {
   let kept = false
   const end = endOf(hit, THE_HIT)
   for (let member = firstOf(THE_HIT); member < end; member = offset(hit, member, MEMBER.next)) {
-    if (isAmong(hit, member, unstableKeys)) continue
+    if (hasAnyKey(hit, member, unstableKeys)) continue
     takeSeparator(copy, member, kept)
     if (hasKey(hit, member, sourceKey) && isObject(hit, member)) takeSource(copy, member, touches)
     else take(copy, offset(hit, member, MEMBER.start), offset(hit, member, MEMBER.end))
@@ -207,17 +216,12 @@ function takeSource(copy: Copy, source: number, touches: boolean): void {
   let kept = false
   const end = endOf(hit, source)
   for (let member = firstOf(source); member < end; member = offset(hit, member, MEMBER.next)) {
-    if (!touches && isAmong(hit, member, touchKeys)) continue
+    if (!touches && hasAnyKey(hit, member, touchKeys)) continue
     takeSeparator(copy, member, kept)
     take(copy, offset(hit, member, MEMBER.start), offset(hit, member, MEMBER.end))
     kept = true
   }
   take(copy, valueEnd - 1, offset(hit, source, MEMBER.end))
-}
-
-function isAmong(hit: RawHit, member: number, keys: readonly Uint8Array[]): boolean {
-  for (const key of keys) if (hasKey(hit, member, key)) return true
-  return false
 }
 
 /** Takes the comma before a member that follows another. */

@@ -84,6 +84,12 @@ export function hasKey(hit: RawHit, member: number, key: Uint8Array): boolean {
   return standsThere(hit.bytes, start, end, key)
 }
 
+/** The same for any of several keys. */
+export function hasAnyKey(hit: RawHit, member: number, keys: readonly Uint8Array[]): boolean {
+  for (const key of keys) if (hasKey(hit, member, key)) return true
+  return false
+}
+
 function standsThere(bytes: Uint8Array, start: number, end: number, text: Uint8Array): boolean {
   if (end - start !== text.length) return false
   for (let at = 1; at < text.length; at += 1) if (bytes[start + at] !== text[at]) return false
@@ -113,8 +119,10 @@ export function isBlank(hit: RawHit, member: number): boolean {
   if (first === QUOTE) return length === 2
   if (first === ZERO) return length === 1
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return false
-  const within = hit.bytes.subarray(start + 1, start + length - 1)
-  return within.every((byte) => byte <= SPACE)
+  for (let at = start + 1; at < start + length - 1; at += 1) {
+    if ((hit.bytes[at] as number) > SPACE) return false
+  }
+  return true
 }
 
 /** Whether the value of a member is text, this text if one is given. */

@@ -7,7 +7,7 @@ import {
   findMembers,
   firstByte,
   firstOf,
-  hasKey,
+  hasAnyKey,
   isBlank,
   isText,
   type MemberName,
@@ -180,8 +180,7 @@ export function isHollow({ id, remarks }: SavedObject): boolean {
 function hasContent(hit: RawHit, object: number): boolean {
   const end = endOf(hit, object)
   for (let member = firstOf(object); member < end; member = offset(hit, member, MEMBER.next)) {
-    if (isBlank(hit, member)) continue
-    if (!bookkeeping.some((key) => hasKey(hit, member, key))) return true
+    if (!isBlank(hit, member) && !hasAnyKey(hit, member, bookkeeping)) return true
   }
   return false
 }

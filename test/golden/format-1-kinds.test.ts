@@ -92,6 +92,22 @@ describe.each(['plain', 'gzip', 'recipients'] as const)('a run after the archive
       suspect: [expect.stringContaining(`down from ${before}`)],
     })
   })
+
+  it('is suspect when all ids were replaced, of which the archive has no sample', async () => {
+    await using trial = await startWithArchive(kind)
+    const [id] = accountsIn[kind]
+    const count = id === shopId ? 6 : 3
+    const others = Object.fromEntries(Object.keys(numbered(count)).map((name) => [`x${name}`, 'x']))
+    trial.sandbox.setObjects(id as number, 'search', exportBody('search', others))
+    for (const turn of ['changed', 'unchanged']) {
+      const { exitCode, stdout } = await trial.run(['backup', '--json'])
+      expect([turn, exitCode]).toEqual([turn, 3])
+      expect(accountsOf(stdout)[0]).toMatchObject({
+        suspect: [`search: ${count} of ${count} objects are gone, others are in their place`],
+        missing: [{ type: 'search', count }],
+      })
+    }
+  })
 })
 
 describe('the archive "plain"', () => {
