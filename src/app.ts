@@ -47,11 +47,12 @@ export async function openEncryption(
   { encryption }: Config,
   env: Environment,
 ): Promise<Opener | undefined> {
-  if (encryption?.identity) {
-    return createOpener({ identity: await readSecret(encryption.identity, env, 'identity') })
-  }
-  if (!encryption?.passphrase) return undefined
-  return createOpener({ passphrase: await readSecret(encryption.passphrase, env, 'passphrase') })
+  if (!encryption?.identity && !encryption?.passphrase) return undefined
+  const { identity, passphrase } = encryption
+  return createOpener({
+    identity: identity && (await readSecret(identity, env, 'identity')),
+    passphrase: passphrase && (await readSecret(passphrase, env, 'passphrase')),
+  })
 }
 
 /** Connects to an account's service with its token, read anew. */

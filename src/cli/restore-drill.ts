@@ -3,6 +3,7 @@ import type { AccountConfig } from '../config.ts'
 import { DashkeepError } from '../errors.ts'
 import { type DrillResult, drillRestore } from '../restore/drill.ts'
 import { snapshotSource } from '../restore/source.ts'
+import { OpenError } from '../snapshot/encryption.ts'
 import type { ReadOptions } from '../snapshot/read-objects.ts'
 import { type AccountStatus, readStatus } from '../snapshot/status.ts'
 import type { ObjectStore } from '../store/object-store.ts'
@@ -51,9 +52,23 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
     const absence = describeAbsence(store.url, 'snapshot', accountId)
     return reportNothingProven(terminal, absence, { accounts: [] })
   }
+  const [first] = drills
+  if (first?.error !== undefined && drills.every(isUnopened)) throw first.error
   if (terminal.json) terminal.printJson({ accounts: drills.map(toJson) })
   else printDrills(terminal, drills)
-  return drills.every(isProven) ? exitCodes.done : exitCodes.unverified
+  return exitCodeOfDrills(drills)
+}
+
+/** A key that does not fit says nothing about the backups: that account is left over, not failed. */
+function exitCodeOfDrills(drills: readonly AccountDrill[]): number {
+  if (drills.every(isProven)) return exitCodes.done
+  return drills.every((one) => isProven(one) || isUnopened(one))
+    ? exitCodes.partly
+    : exitCodes.unverified
+}
+
+function isUnopened({ error }: AccountDrill): boolean {
+  return error instanceof OpenError
 }
 
 async function drillAccount(
@@ -89,8 +104,8 @@ async function drillAccount(
     return { result }
   } catch (error) {
     reading.signal.throwIfAborted()
-    // A key that is missing or wrong says nothing of the backups.
-    if (error instanceof DashkeepError && error.kind === 'usage') throw error
+    const usage = error instanceof DashkeepError && error.kind === 'usage'
+    if (usage && !(error instanceof OpenError)) throw error
     return { error: error as Error }
   }
 }
@@ -104,6 +119,18 @@ function isProven({ result }: AccountDrill): boolean {
   )
 }
 
+/** `unopened` when no key opens its files. */
+function resultOf(drilled: AccountDrill): 'restored' | 'unopened' | 'failed' {
+  if (isProven(drilled)) return 'restored'
+  return isUnopened(drilled) ? 'unopened' : 'failed'
+}
+
+function paintResult(drilled: AccountDrill, colors: Terminal['colors']): string {
+  const result = resultOf(drilled)
+  const paints = { restored: colors.green, unopened: colors.yellow, failed: colors.red }
+  return paints[result](result)
+}
+
 function printDrills(terminal: Terminal, drills: readonly AccountDrill[]): void {
   const { colors } = terminal
   const rows = drills.map((drilled) => [
@@ -112,13 +139,13 @@ function printDrills(terminal: Terminal, drills: readonly AccountDrill[]): void 
     drilled.newestGood ? formatTime(new Date(drilled.newestGood.takenAt)) : '',
     drilled.result ? String(drilled.result.objects) : '',
     drilled.result ? String(drilled.result.restored) : '',
-    isProven(drilled) ? colors.green('restored') : colors.red('failed'),
+    paintResult(drilled, colors),
   ])
   const header = ['ACCOUNT', 'SNAPSHOT', 'TAKEN', 'OBJECTS', 'RESTORED', 'RESULT']
   terminal.print(formatTable(header, rows, { colors, right: [0, 3, 4] }))
   for (const drilled of drills) {
     for (const reason of reasonsOf(drilled)) {
-      terminal.print(`${colors.red('failed')} ${drilled.accountId}: ${reason}`)
+      terminal.print(`${paintResult(drilled, colors)} ${drilled.accountId}: ${reason}`)
     }
   }
   for (const { accountId, problems } of drills) {
@@ -153,7 +180,7 @@ function toJson(drilled: AccountDrill): object {
     accountName,
     snapshot: newestGood?.snapshot,
     takenAt: newestGood?.takenAt,
-    result: isProven(drilled) ? 'restored' : 'failed',
+    result: resultOf(drilled),
     objects: result?.objects,
     restored: result?.restored,
     differing: result?.differing,

@@ -28,7 +28,9 @@ interface Totals {
   /** Bytes read. */
   bytes: number
   defects: number
-  /** Encrypted files proven only as far as their stored bytes, for want of a key. */
+  /** Encrypted files proven with their content. */
+  opened: number
+  /** Encrypted files that no key opens, proven as far as their stored bytes. */
   sealed: number
 }
 
@@ -43,7 +45,7 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
   const opener = await openEncryption(config, terminal.env)
   const store = await openArchive(config)
   const status = createStatusLine(terminal)
-  const totals: Totals = { snapshots: 0, files: 0, bytes: 0, defects: 0, sealed: 0 }
+  const totals: Totals = { snapshots: 0, files: 0, bytes: 0, defects: 0, opened: 0, sealed: 0 }
   const report: VerifiedSnapshot['defects'][number][] = []
   const warnings: string[] = []
   try {
@@ -56,13 +58,12 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
     const scanLimits = scanLimitsOf(config)
     const verified = verifySnapshots(store, filter(folders), { scanLimits, opener, signal })
     const note = createNotes(store, { foundAt: terminal.now(), signal })
-    for await (const { snapshot, files, bytesRead, sealed, defects, damaged } of verified) {
-      totals.snapshots += 1
-      totals.files += files
-      totals.bytes += bytesRead
-      totals.defects += defects.length
-      totals.sealed += sealed
+    let unopened: Error | undefined
+    for await (const one of verified) {
+      const { snapshot, defects, damaged } = one
+      addTo(totals, one)
       report.push(...defects)
+      unopened ??= one.unopened
       if (damaged !== undefined) warnings.push(...(await note(damaged)))
       status.show(
         `${plural(totals.snapshots, 'snapshot')} · ${formatBytes(totals.bytes)} · ${snapshot}`,
@@ -78,12 +79,24 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
       return reportNothingProven(terminal, absence, document)
     }
     if (terminal.json) terminal.printJson(document)
-    else printReport(terminal, totals, { report, warnings })
-    return totals.defects > 0 ? exitCodes.unverified : exitCodes.done
+    else printReport(terminal, totals, { report, warnings, hasKey: opener !== undefined })
+    if (totals.defects > 0) return exitCodes.unverified
+    // The key was given to prove contents with, and has proven none: most likely the wrong one.
+    if (opener !== undefined && unopened !== undefined && totals.opened === 0) throw unopened
+    return exitCodes.done
   } finally {
     status.clear()
     await store.close()
   }
+}
+
+function addTo(totals: Totals, verified: VerifiedSnapshot): void {
+  totals.snapshots += 1
+  totals.files += verified.files
+  totals.bytes += verified.bytesRead
+  totals.defects += verified.defects.length
+  totals.opened += verified.opened
+  totals.sealed += verified.sealed
 }
 
 /**
@@ -164,7 +177,11 @@ function parseShare(text: string): number {
 function printReport(
   terminal: Terminal,
   totals: Totals,
-  { report, warnings }: { report: VerifiedSnapshot['defects']; warnings: readonly string[] },
+  {
+    report,
+    warnings,
+    hasKey,
+  }: { report: VerifiedSnapshot['defects']; warnings: readonly string[]; hasKey: boolean },
 ): void {
   const { colors } = terminal
   for (const { accountId, snapshot, problem } of report) {
@@ -178,9 +195,12 @@ function printReport(
       ? `${colors.green('verified')} ${read}: every file is as its manifest says`
       : `${read}: ${plural(totals.defects, 'defect')}`,
   )
-  if (totals.sealed > 0) {
-    terminal.print(
-      `${plural(totals.sealed, 'encrypted file')} proven as stored, the content not for want of a key`,
-    )
-  }
+  if (totals.sealed > 0) terminal.print(describeSealed(totals, hasKey))
+}
+
+function describeSealed({ opened, sealed }: Totals, hasKey: boolean): string {
+  const reason = hasKey ? 'the configured key does not open them' : 'no key is configured'
+  const rest = `as stored only: ${reason}`
+  if (opened === 0) return `${plural(sealed, 'encrypted file')} proven ${rest}`
+  return `${plural(opened, 'encrypted file')} proven with their content, ${sealed} ${rest}`
 }

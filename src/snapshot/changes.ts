@@ -46,7 +46,8 @@ const CHANGED = 2
 /**
  * Reads the previous export of a type from the archive and holds it against the index of the new
  * one. Returns a finder that learns the titles of new objects as the new export is read, or what
- * is wrong with the previous export; nothing when that is encrypted and there is no key.
+ * is wrong with the previous export; nothing when that is encrypted and no key at
+ * hand opens it.
  */
 export async function compareWithPrevious(
   store: ObjectStore,
@@ -76,10 +77,11 @@ export async function compareWithPrevious(
       if (removed.length < MAX_NAMED) removed.push({ id, title })
     },
   })
-  const { defect } = await reading.catch((error) => ({
+  const { content, defect } = await reading.catch((error) => ({
+    content: undefined,
     defect: explainUnreadable(error, options.signal),
   }))
-  if (defect !== undefined) return { defect }
+  if (content === undefined) return defect === undefined ? {} : { defect }
   const gone = { named: removed, count: removedCount }
   return { finder: createFinder(entry.type, index, states, gone) }
 }

@@ -9,7 +9,13 @@ import {
   createBlockCompressor,
   createDecompressor,
 } from './compression.ts'
-import { type FileEncryption, OpenError, type Opener, type Sealer } from './encryption.ts'
+import {
+  cannotOpen,
+  type FileEncryption,
+  OpenError,
+  type Opener,
+  type Sealer,
+} from './encryption.ts'
 import { noteSpent } from './spent-buffers.ts'
 import { createTransformSink, type TransformSink } from './transform-sink.ts'
 
@@ -161,7 +167,7 @@ export async function proveDataFile(
   })
   if (defect !== undefined) return defect
   const decoded = await decoder?.end()
-  if (decoded instanceof OpenError) throw decoded
+  if (decoded instanceof OpenError) throw cannotOpen(key, options.opener)
   return decoded
 }
 

@@ -16,7 +16,15 @@ export interface Sealer {
   readonly encryption: FileEncryption
   /** Begins one file. */
   seal(onOutput: Output): TransformSink
+  /**
+   * Whether a file has been encrypted with the same passphrase, by its first `HEAD_BYTES` bytes.
+   * Absent for recipients, which a manifest names.
+   */
+  hasSealed?(head: Uint8Array): Promise<boolean>
 }
+
+/** So many bytes hold the header of a file that was encrypted with a passphrase: it has 150. */
+export const HEAD_BYTES = 1024
 
 /** Decrypts what a sealer encrypted. */
 export interface Opener {
@@ -24,8 +32,22 @@ export interface Opener {
   open(onOutput: Output): TransformSink
 }
 
-/** A file cannot be opened with the key given: nothing is said about the file's soundness. */
+/** A file cannot be opened with what keys there are: nothing is said about the file's soundness. */
 export class OpenError extends DashkeepError {}
+
+/** The error for a file of the archive that no key at hand opens. */
+export function cannotOpen(key: string, opener: Opener | undefined): OpenError {
+  if (opener === undefined) {
+    return new OpenError(`Cannot read ${key}: it is encrypted, and no key is configured`, {
+      kind: 'usage',
+      hint: 'name the identity or the passphrase under encryption in the configuration',
+    })
+  }
+  return new OpenError(`Cannot decrypt ${key}: the configured key does not open it`, {
+    kind: 'usage',
+    hint: '`dashkeep show --json` names its recipients; configure the identity of one of them, or the passphrase it was made with',
+  })
+}
 
 /**
  * Memory for a passphrase is 2^logN kB: 32 MB here, where the `age` tool takes 256 MB and a
@@ -37,16 +59,25 @@ const SCRYPT_LOG_N = 15
 export async function createSealer(
   key: { recipients: readonly string[] } | { passphrase: string },
 ): Promise<Sealer> {
-  const { Encrypter } = await import('age-encryption')
+  const { Decrypter, Encrypter } = await import('age-encryption')
   const encrypter = new Encrypter()
+  const decrypter = new Decrypter()
   if ('passphrase' in key) {
     encrypter.setPassphrase(key.passphrase)
     encrypter.setScryptWorkFactor(SCRYPT_LOG_N)
+    decrypter.addPassphrase(key.passphrase)
   } else for (const recipient of key.recipients) addRecipient(encrypter, recipient)
   const recipients = 'passphrase' in key ? ['passphrase'] : key.recipients.toSorted()
   return {
     encryption: { format: 'age', recipients },
     seal: (onOutput) => createStreamSink((readable) => encrypter.encrypt(readable), onOutput),
+    ...('passphrase' in key && {
+      hasSealed: (head) =>
+        decrypter.decryptHeader(head).then(
+          () => true,
+          () => false,
+        ),
+    }),
   }
 }
 
@@ -62,21 +93,24 @@ function addRecipient(encrypter: { addRecipient(text: string): void }, recipient
   }
 }
 
-/** Decrypts with the identities in a key file of `age-keygen`, or with a passphrase. */
-export async function createOpener(
-  key: { identity: string } | { passphrase: string },
-): Promise<Opener> {
+/** Decrypts with the identities in a key file of `age-keygen`, with a passphrase, or with either. */
+export async function createOpener({
+  identity,
+  passphrase,
+}: {
+  identity?: string | undefined
+  passphrase?: string | undefined
+}): Promise<Opener> {
   const { Decrypter } = await import('age-encryption')
   const decrypter = new Decrypter()
-  if ('passphrase' in key) decrypter.addPassphrase(key.passphrase)
-  else for (const identity of readIdentities(key.identity)) addIdentity(decrypter, identity)
+  if (passphrase !== undefined) decrypter.addPassphrase(passphrase)
+  if (identity !== undefined) {
+    for (const one of readIdentities(identity)) addIdentity(decrypter, one)
+  }
   const decrypt = (readable: ReadableStream<Uint8Array>) =>
     decrypter.decrypt(readable).catch((cause: unknown) => {
       if (!/no identity matched/.test(String(cause))) throw cause
-      throw new OpenError('Cannot decrypt a file of the archive: the key given does not fit it', {
-        kind: 'usage',
-        hint: "`dashkeep show --json` names the file's recipients; give the identity of one of them",
-      })
+      throw new OpenError('Cannot decrypt a file: the configured key does not open it', { cause })
     })
   return { open: (onOutput) => createStreamSink(decrypt, onOutput) }
 }

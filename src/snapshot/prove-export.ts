@@ -1,17 +1,17 @@
 import type { ObjectStore } from '../store/object-store.ts'
 import { canOpen, type DataFile, proveDataFile } from './data-file.ts'
-import type { Opener } from './encryption.ts'
+import { cannotOpen, OpenError, type Opener } from './encryption.ts'
 import type { RawHit, ScanLimits } from './export-scanner.ts'
 import type { SavedObject } from './saved-object.ts'
 import { createExportScan, type ExportContent } from './scan-export.ts'
 
-/**
- * What reading a stored export found: its content, or what is wrong with it. Neither means that
- * the file is encrypted, no key is at hand, and its stored bytes are as described.
- */
+/** What reading a stored export found: one of these. */
 export interface ProvenExport {
   readonly content?: ExportContent | undefined
+  /** What is wrong with the file. */
   readonly defect?: string | undefined
+  /** The stored bytes are as described, and no key at hand opens them. */
+  readonly unopened?: OpenError | undefined
 }
 
 /**
@@ -42,7 +42,7 @@ export async function proveExport(
       return undefined
     }
   }
-  const defect = await proveDataFile(store, key, file, {
+  const proving = proveDataFile(store, key, file, {
     signal: options.signal,
     opener: options.opener,
     onContent(chunk) {
@@ -50,8 +50,13 @@ export async function proveExport(
       return options.drain?.()
     },
   })
+  const defect = await proving.catch((error) => {
+    if (error instanceof OpenError) return error
+    throw error
+  })
+  if (defect instanceof OpenError) return { unopened: defect }
   if (defect !== undefined) return { defect: `${key}: ${defect.detail}` }
-  if (!canOpen(file, options.opener)) return {}
+  if (!canOpen(file, options.opener)) return { unopened: cannotOpen(key, options.opener) }
   const content = attempt(() => scan.end())
   await options.drain?.()
   return content === undefined ? { defect: `${key}: ${failure}` } : { content }

@@ -4,7 +4,7 @@ import { DashkeepError } from '../errors.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey } from './archive.ts'
 import { canOpen, proveDataFile } from './data-file.ts'
-import type { Opener } from './encryption.ts'
+import { cannotOpen, type Opener } from './encryption.ts'
 import type { RawHit, ScanLimits } from './export-scanner.ts'
 import type { Manifest, ManifestExport } from './manifest.ts'
 import { proveExport } from './prove-export.ts'
@@ -40,8 +40,8 @@ export function exportOf(manifest: Manifest, type: string): ManifestExport {
 /**
  * Reads an export of a snapshot to its end and hands each object to `onObject`; a hit's bytes are
  * valid until it returns. What was handed over is proven only once this has returned: throws an
- * `unverified` error when the file is not what the manifest describes, and a `usage` error when it
- * is encrypted and there is no key.
+ * `unverified` error when the file is not what the manifest describes, and an `OpenError` when it
+ * is encrypted and no key at hand opens it.
  */
 export async function scanObjects(
   store: ObjectStore,
@@ -54,9 +54,10 @@ export async function scanObjects(
 ): Promise<ExportContent> {
   const entry = exportOf(manifest, type)
   const key = dataFileKey(manifest, entry.file)
-  if (!canOpen(entry.file, options.opener)) throw locked(key)
-  const { content, defect } = await proveExport(store, key, entry, options)
+  if (!canOpen(entry.file, options.opener)) throw cannotOpen(key, undefined)
+  const { content, defect, unopened } = await proveExport(store, key, entry, options)
   options.signal?.throwIfAborted()
+  if (unopened !== undefined) throw unopened
   if (content !== undefined) return content
   throw damaged(defect)
 }
@@ -72,7 +73,7 @@ export async function copyExport(
   options: ReadOptions & { onContent: (chunk: Uint8Array) => Promise<void> },
 ): Promise<void> {
   const { file } = exportOf(manifest, type)
-  if (!canOpen(file, options.opener)) throw locked(dataFileKey(manifest, file))
+  if (!canOpen(file, options.opener)) throw cannotOpen(dataFileKey(manifest, file), undefined)
   await proveFile(store, manifest, type, options)
 }
 
@@ -97,13 +98,6 @@ function damaged(defect: string | undefined): DashkeepError {
   return new DashkeepError(`Cannot read the archive: ${defect}`, {
     kind: 'unverified',
     hint: '`dashkeep verify` says what else is damaged; another snapshot may hold the same objects',
-  })
-}
-
-function locked(key: string): DashkeepError {
-  return new DashkeepError(`Cannot read ${key}: it is encrypted, and no key is configured`, {
-    kind: 'usage',
-    hint: 'name the identity or the passphrase under encryption in the configuration',
   })
 }
 

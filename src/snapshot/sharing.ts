@@ -1,6 +1,7 @@
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey, fileKey, manifestName } from './archive.ts'
 import { explainUnreadable, proveStoredBytes } from './data-file.ts'
+import { HEAD_BYTES, type Sealer } from './encryption.ts'
 import type { Manifest, ManifestExport } from './manifest.ts'
 
 /** Files up to this size in total are proven in each run, unless told otherwise. */
@@ -15,6 +16,8 @@ export interface SharingOptions {
   readonly takenAt: Date
   /** Files up to this size in total are proven in each run. */
   readonly proveEachRunBytes?: number | undefined
+  /** Encrypts the new snapshot. Files that were sealed with another passphrase are not shared. */
+  readonly sealer?: Sealer | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -40,8 +43,11 @@ export async function prepareSharing(
 ): Promise<Sharing> {
   const due = isProofDue(manifest, options)
   const warnings = due ? await proveFiles(store, manifest, options) : []
-  if (warnings.length > 0 || !(await protectFiles(store, manifest, options))) return { warnings }
-  return { provenAt: due ? options.takenAt.toISOString() : lastProof(manifest), warnings }
+  if (warnings.length > 0) return { warnings }
+  const passphrase = await tryPassphrase(store, manifest, options)
+  if (!passphrase.fits) return { warnings: passphrase.warnings }
+  if (!(await protectFiles(store, manifest, options))) return { warnings: [] }
+  return { provenAt: due ? options.takenAt.toISOString() : lastProof(manifest), warnings: [] }
 }
 
 /** Whether the files have to be proven before they are shared. Pure. */
@@ -77,6 +83,40 @@ async function proveFiles(
     }
   }
   return (await Promise.all(manifest.exports.map(prove))).flat()
+}
+
+/**
+ * Says whether the files were encrypted with the passphrase that is configured now. Tries it on the
+ * header of the first file, since one run with one passphrase wrote them all. So the manifest needs
+ * no fingerprint of the passphrase, which would be one more thing to guess it by, and archives that
+ * were made before are treated alike.
+ */
+async function tryPassphrase(
+  store: ObjectStore,
+  manifest: Manifest,
+  { sealer, signal }: SharingOptions,
+): Promise<{ fits: boolean; warnings: string[] }> {
+  const [first] = manifest.exports
+  if (sealer?.hasSealed === undefined || first === undefined) return { fits: true, warnings: [] }
+  const key = dataFileKey(manifest, first.file)
+  try {
+    const body = await store.open(key, { signal })
+    if (body === undefined) return { fits: false, warnings: [warnOfDamage(`${key}: it is gone`)] }
+    return { fits: await sealer.hasSealed(await readHead(body)), warnings: [] }
+  } catch (error) {
+    return { fits: false, warnings: [warnOfDamage(explainUnreadable(error, signal))] }
+  }
+}
+
+async function readHead(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    chunks.push(Uint8Array.from(chunk.subarray(0, HEAD_BYTES - bytes)))
+    bytes += chunk.length
+    if (bytes >= HEAD_BYTES) break
+  }
+  return Buffer.concat(chunks)
 }
 
 /** The warning of a run that found a file of the previous snapshot damaged. */

@@ -10,11 +10,11 @@ import {
   tryReadManifest,
 } from './archive.ts'
 import type { DamagedFiles } from './damage-note.ts'
-import { canOpen } from './data-file.ts'
-import type { Opener } from './encryption.ts'
+import type { OpenError, Opener } from './encryption.ts'
 import type { ScanLimits } from './export-scanner.ts'
 import { type Manifest, ManifestError, type ManifestExport, maxManifestBytes } from './manifest.ts'
 import { proveExport } from './prove-export.ts'
+import type { ExportContent } from './scan-export.ts'
 
 /** Something in the archive that is not as a manifest says. */
 export interface Defect {
@@ -36,8 +36,12 @@ export interface VerifiedSnapshot {
   readonly bytesRead: number
   /** Data files read for this snapshot; those read for an earlier one are not read again. */
   readonly files: number
-  /** How many of `files` are encrypted and no key could prove the content of; as stored they are proven. */
+  /** Encrypted files among them that were opened, with their content proven. */
+  readonly opened: number
+  /** Encrypted files among them that no key at hand opens; their stored bytes are proven. */
   readonly sealed: number
+  /** Why the first of those could not be opened. */
+  readonly unopened: OpenError | undefined
   readonly defects: readonly Defect[]
   /** Those of its data files that are damaged, in its own folder or in the one it shares. */
   readonly damaged: DamagedFiles | undefined
@@ -56,8 +60,8 @@ export interface VerifyOptions {
  * Every data file is read to its end: presence, size, both SHA-256, decompression, the document's
  * form, number of objects and contentDigest. The folder must hold nothing else, and the manifest
  * before it must have the SHA-256 the chain records. Files that several snapshots share are read
- * once and their damage is reported for each. Throws when the store cannot answer, and when the
- * opener's key does not fit an encrypted file.
+ * once and their damage is reported for each. A file that no key at hand opens is
+ * proven as far as its stored bytes. Throws when the store cannot answer.
  */
 export async function* verifySnapshots(
   store: ObjectStore,
@@ -90,7 +94,7 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
     const stored = await tryReadManifest(store, accountId, snapshot, { signal })
     if (stored instanceof ManifestError) {
       report(manifestKey, stored.message)
-      const nothing = { manifest: undefined, bytesRead, files: 0, sealed: 0, damaged: undefined }
+      const nothing = { manifest: undefined, bytesRead, ...noFiles, damaged: undefined }
       return { accountId, snapshot, defects, ...nothing }
     }
     const { manifest, manifestSha256 } = stored
@@ -101,8 +105,7 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
       report(fileKey(accountId, snapshot, name), 'no manifest describes this file')
     }
     const damagedFiles: DamagedFiles['files'][number][] = []
-    let files = 0
-    let sealed = 0
+    const read = { ...noFiles }
     for (const entry of manifest.exports) {
       const key = dataFileKey(manifest, entry.file)
       const { type, kibanaVersion, objects, contentDigest, file } = entry
@@ -110,9 +113,12 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
       const proof = `${key} ${JSON.stringify(claim)}`
       if (!provenFiles.has(proof)) {
         bytesRead += file.stored.bytes
-        files += 1
-        if (!canOpen(file, opener)) sealed += 1
-        provenFiles.set(proof, await checkExport(key, entry))
+        read.files += 1
+        const { problem, unopened } = await checkExport(key, entry)
+        provenFiles.set(proof, problem)
+        if (unopened !== undefined) read.sealed += 1
+        else if (file.encryption !== undefined && problem === undefined) read.opened += 1
+        read.unopened ??= unopened
       }
       const problem = provenFiles.get(proof)
       report(key, problem)
@@ -121,22 +127,16 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
     const holder = manifest.sameAs ?? snapshot
     const damaged =
       damagedFiles.length > 0 ? { accountId, snapshot: holder, files: damagedFiles } : undefined
-    return { accountId, snapshot, manifest, bytesRead, files, sealed, defects, damaged }
+    return { accountId, snapshot, manifest, bytesRead, ...read, defects, damaged }
   }
 
-  async function checkExport(key: string, entry: ManifestExport): Promise<string | undefined> {
+  async function checkExport(
+    key: string,
+    entry: ManifestExport,
+  ): Promise<{ problem?: string | undefined; unopened?: OpenError | undefined }> {
     const options = { limits: scanLimits, opener, signal }
-    const { content, defect } = await proveExport(store, key, entry, options)
-    if (content === undefined) return defect
-    if (content.objects !== entry.objects) {
-      return `it holds ${content.objects} objects instead of ${entry.objects}`
-    }
-    if (content.kibanaVersion !== entry.kibanaVersion) {
-      return `it is of kibanaVersion ${content.kibanaVersion} instead of ${entry.kibanaVersion}`
-    }
-    return content.index.contentDigest === entry.contentDigest
-      ? undefined
-      : 'its objects do not have the contentDigest of the manifest'
+    const { content, defect, unopened } = await proveExport(store, key, entry, options)
+    return { problem: content === undefined ? defect : compareContent(content, entry), unopened }
   }
 
   /** The manifest before may have been pruned; if it is there, it must be the one recorded. */
@@ -161,6 +161,26 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
   }
 
   return { verify }
+}
+
+const noFiles: Pick<VerifiedSnapshot, 'files' | 'opened' | 'sealed' | 'unopened'> = {
+  files: 0,
+  opened: 0,
+  sealed: 0,
+  unopened: undefined,
+}
+
+/** How the content of a sound file differs from what the manifest says of it. */
+function compareContent(content: ExportContent, entry: ManifestExport): string | undefined {
+  if (content.objects !== entry.objects) {
+    return `it holds ${content.objects} objects instead of ${entry.objects}`
+  }
+  if (content.kibanaVersion !== entry.kibanaVersion) {
+    return `it is of kibanaVersion ${content.kibanaVersion} instead of ${entry.kibanaVersion}`
+  }
+  return content.index.contentDigest === entry.contentDigest
+    ? undefined
+    : 'its objects do not have the contentDigest of the manifest'
 }
 
 /** Files beside the manifest that it does not describe. */

@@ -73,7 +73,9 @@ describe('an encrypted data file', () => {
     const stored = await store(await createSealer({ recipients: [recipient] }))
     await expect(readAll(stored, await createOpener({ identity }))).rejects.toThrow(OpenError)
     const wrong = await createOpener({ passphrase: 'wrong' })
-    await expect(readAll(stored, wrong)).rejects.toThrow('the key given does not fit it')
+    await expect(readAll(stored, wrong)).rejects.toThrow(
+      `Cannot decrypt ${key}: the configured key does not open it`,
+    )
   })
 
   it('reports damage as damage, whether or not the key fits', async () => {
