@@ -4,6 +4,7 @@ import type { SubAccountService } from './accounts/service.ts'
 import { type AccountConfig, type Config, type Environment, readSecret } from './config.ts'
 import { DashkeepError } from './errors.ts'
 import type { Logger } from './log.ts'
+import { findRivals } from './owners.ts'
 import type { ServiceClient } from './service/client.ts'
 import { ServiceError, type ServiceErrorCode } from './service/errors.ts'
 import { createOpener, createSealer, type Opener, type Sealer } from './snapshot/encryption.ts'
@@ -225,6 +226,9 @@ export interface BackupOptions {
   readonly now: () => Date
   readonly full?: boolean | undefined
   readonly acceptFall?: boolean | undefined
+  readonly acceptService?: boolean | undefined
+  /** Every account of the configuration, when only some are backed up. */
+  readonly configured?: readonly AccountConfig[] | undefined
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: (account: AccountConfig, progress: TakeProgress) => void
   /** Called once for each account, as soon as it is done. */
@@ -245,11 +249,14 @@ export async function backupAccounts(
   store: ObjectStore,
   options: BackupOptions,
 ): Promise<AccountBackup[]> {
+  const owners = await settleOwners(config, options)
   let room = MAX_REMEMBERED
   const backups = await pMap(
     config.accounts,
     async (account) => {
-      const backup = await backupAccount(account, config, store, options)
+      const owner = owners.known.get(account.name)
+      const { unsettled } = owners
+      const backup = await backupAccount(account, config, store, { ...options, owner, unsettled })
       options.onDone?.(backup)
       const names = countNames(backup)
       if (names > room) return withoutNames(backup)
@@ -260,6 +267,53 @@ export async function backupAccounts(
   )
   options.signal?.throwIfAborted()
   return backups
+}
+
+/** What is known of the owners of tokens before the first backup. */
+interface Owners {
+  /** By configured name: the account that the token must belong to, or why there is no backup. */
+  readonly known: ReadonlyMap<string, number | Error>
+  /** Names of configured accounts whose owner is not known. */
+  readonly unsettled: ReadonlySet<string>
+}
+
+/**
+ * Finds accounts that are configured twice, before one of them is backed up. The service is asked
+ * only for accounts that are configured without an id, and only where there are several accounts:
+ * one request for each of them. Never throws.
+ */
+async function settleOwners(config: Config, options: BackupOptions): Promise<Owners> {
+  const { configured = config.accounts } = options
+  const known = new Map<string, number | Error>()
+  for (const { name, accountId } of configured) {
+    if (accountId !== undefined) known.set(name, accountId)
+  }
+  const ask = async (account: AccountConfig) => {
+    const asking = askOwner(account, config, options)
+    known.set(account.name, await asking.catch((error: Error) => error))
+  }
+  const unknown = config.accounts.filter(({ accountId }) => accountId === undefined)
+  const isAlone = configured.length < 2
+  if (!isAlone) await pMap(unknown, ask, { concurrency: config.limits.accounts })
+  const claims = configured.flatMap((account) => {
+    const accountId = known.get(account.name)
+    return typeof accountId === 'number' ? { account, accountId } : []
+  })
+  const settled = new Set(claims.map(({ account }) => account.name))
+  const unsettled = configured.map(({ name }) => name).filter((name) => !settled.has(name))
+  for (const [name, error] of findRivals(claims)) known.set(name, error)
+  return { known, unsettled: new Set(unsettled) }
+}
+
+async function askOwner(
+  account: AccountConfig,
+  config: Config,
+  options: BackupOptions,
+): Promise<number> {
+  options.signal?.throwIfAborted()
+  await using service = await connectAccount(account, config, options)
+  const { accountId } = await service.whoami({ signal: options.signal })
+  return accountId
 }
 
 function countNames({ taken }: AccountBackup): number {
@@ -275,13 +329,21 @@ function withoutNames(backup: AccountBackup): AccountBackup {
   return { ...backup, taken: { ...backup.taken, changes } }
 }
 
+interface AccountBackupOptions extends BackupOptions {
+  /** The account that the token must belong to, or why there is no backup. */
+  readonly owner?: number | Error | undefined
+  /** Names of configured accounts whose owner is not known. */
+  readonly unsettled?: ReadonlySet<string> | undefined
+}
+
 /** Backs up one account; a failure is a value. */
 export async function backupAccount(
   account: AccountConfig,
   config: Config,
   store: ObjectStore,
-  options: BackupOptions,
+  options: AccountBackupOptions,
 ): Promise<AccountBackup> {
+  const { owner = account.accountId } = options
   const log = options.log.child({ account: account.name })
   const begun = performance.now()
   let { accountId } = account
@@ -292,12 +354,16 @@ export async function backupAccount(
   }
   try {
     options.signal?.throwIfAborted()
+    if (owner instanceof Error) throw owner
     await using service = await connectAccount(account, config, { ...options, onRetry })
     const taken = await takeSnapshot(sourceOf(service), store, {
       takenAt: options.now(),
       now: options.now,
       types: [...config.types, ...(account.include ?? [])],
-      expectedAccountId: account.accountId,
+      expectedAccountId: owner,
+      configuredAs: account.name,
+      unsettled: account.accountId === undefined ? options.unsettled : undefined,
+      acceptService: options.acceptService,
       compression: config.compression,
       ...config.guard,
       maxClockSkewMs: config.limits.maxClockSkewMs,

@@ -25,6 +25,7 @@ interface BackupVerbOptions extends CommonOptions {
   readonly shard?: string
   readonly full?: boolean
   readonly acceptFall?: boolean
+  readonly acceptService?: boolean
 }
 
 /** Objects named for each kind of change on a terminal; `--json` names up to 1,000. */
@@ -55,8 +56,10 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
       env,
       log,
       now,
+      configured: context.config.accounts,
       full: options.full,
       acceptFall: options.acceptFall,
+      acceptService: options.acceptService,
       signal,
       onProgress: (account, step) => progress.step(account.name, step),
       onDone(backup) {

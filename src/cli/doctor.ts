@@ -1,7 +1,10 @@
 import { connectAccount, openArchive } from '../app.ts'
 import { type AccountConfig, defaultTypes, type Limits } from '../config.ts'
 import { hintOf } from '../errors.ts'
+import { type Claim, findRivals } from '../owners.ts'
 import { futureToleranceMs } from '../snapshot/future.ts'
+import { checkOrigin } from '../snapshot/origin.ts'
+import { findPrevious } from '../snapshot/previous.ts'
 import { probeStore } from '../snapshot/probe-store.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { coverageReasons, readCoverage } from './accounts-coverage.ts'
@@ -50,21 +53,29 @@ async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Fi
       }
     }
   }
-  for (const account of config.accounts) yield* examineAccount(account, context, terminal)
+  const claims: Claim[] = []
+  for (const account of config.accounts) {
+    const owner = yield* examineAccount(account, context, terminal)
+    const accountId = account.accountId ?? owner
+    if (accountId !== undefined) claims.push({ account, accountId })
+  }
+  for (const [name, error] of findRivals(claims)) yield failure(`account ${name}`, error)
   const store = await openArchive(config)
   try {
     yield* examineStore(store, terminal)
+    yield* examineOrigins(store, claims, terminal)
     yield* examineManagement(context, terminal, store)
   } finally {
     await store.close()
   }
 }
 
+/** Returns the account that the token belongs to, when the service says so. */
 async function* examineAccount(
   account: AccountConfig,
   { config, log }: Context,
   { env, signal, now }: Terminal,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<Finding, number | undefined> {
   const check = `account ${account.name}`
   if (isReadable(account.baseUrl)) {
     const detail = `${account.baseUrl} is not encrypted: the token can be read on the way`
@@ -89,8 +100,10 @@ async function* examineAccount(
       const { length } = await service.listSubAccounts({ signal })
       yield { check, result: 'ok', detail: `the token may list the sub accounts: ${length}` }
     }
+    return accountId
   } catch (error) {
     yield failure(check, error as Error)
+    return undefined
   }
 }
 
@@ -133,6 +146,26 @@ async function* examineStore(store: ObjectStore, { signal }: Terminal): AsyncGen
   }
   for await (const { subject, ...found } of store.examine?.({ signal }) ?? []) {
     yield { check: `store ${subject}`, ...found }
+  }
+}
+
+/** Whether the archive holds snapshots of another service under the id of an account. */
+async function* examineOrigins(
+  store: ObjectStore,
+  claims: readonly Claim[],
+  { now, signal }: Terminal,
+): AsyncGenerator<Finding> {
+  for (const { account, accountId } of claims) {
+    try {
+      const { newest } = await findPrevious(store, accountId, now(), { signal })
+      checkOrigin(newest?.manifest, {
+        accountId,
+        address: account.baseUrl,
+        configuredAs: account.name,
+      })
+    } catch (error) {
+      yield failure(`account ${account.name}`, error as Error)
+    }
   }
 }
 

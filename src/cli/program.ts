@@ -91,6 +91,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     .option('--shard <i/n>', 'only one of n parts of the accounts, the first being 0/n')
     .option('--full', 'store the files also when nothing changed')
     .option('--accept-fall', 'take the snapshot as good however many objects have vanished')
+    .option('--accept-service', 'take the snapshot although the newest one is of another service')
     .action(run(async () => (await import('./backup.ts')).backup))
   common(program.command('worker'))
     .summary('back up on a schedule, until told to stop')

@@ -72,7 +72,12 @@ const manifestSchema = z.object({
   formatVersion: z.literal(formatVersion),
   snapshot: snapshotName,
   takenAt: isoTime,
-  account: z.object({ id: z.int(), name: z.string() }),
+  account: z.object({
+    id: z.int(),
+    name: z.string(),
+    /** What the configuration called it. */
+    configuredAs: z.string().optional(),
+  }),
   /** Address of the service. */
   service: z.string(),
   exports: z.array(exportSchema).min(1).refine(haveOwnFiles),

@@ -25,6 +25,7 @@ import type { Opener, Sealer } from './encryption.ts'
 import type { ScanLimits } from './export-scanner.ts'
 import { judgeExports, type MissingObjects, type Verdict } from './judge.ts'
 import { formatVersion, type Manifest, type ManifestExport, maxManifestBytes } from './manifest.ts'
+import { checkOrigin } from './origin.ts'
 import { findPrevious, type Previous } from './previous.ts'
 import { proveExport } from './prove-export.ts'
 import { createExportScan, type ExportContent, type ExportScan } from './scan-export.ts'
@@ -40,6 +41,12 @@ export interface TakeOptions {
   readonly types: readonly string[]
   /** The account the token must belong to; any when undefined. */
   readonly expectedAccountId?: number | undefined
+  /** What the configuration calls the account; the manifest records it. */
+  readonly configuredAs?: string | undefined
+  /** Other configured accounts that may be the same one; see `Origin`. */
+  readonly unsettled?: ReadonlySet<string> | undefined
+  /** Take the snapshot although the newest one is of another service. */
+  readonly acceptService?: boolean | undefined
   readonly compression?: Compression | undefined
   /** Encrypts the files; they lie in the clear without it. */
   readonly sealer?: Sealer | undefined
@@ -144,6 +151,8 @@ export async function takeSnapshot(
   const { accountId } = account
   const begun = performance.now()
   const previous = await findPrevious(store, accountId, options.takenAt, options)
+  const origin = { ...options, accountId, address: source.address }
+  checkOrigin(previous.newest?.manifest, origin, options)
   const newest = previous.newest?.manifest.snapshot
   const takenAt = notBefore(options.takenAt, newest)
   const snapshot = createSnapshotName(takenAt, newest)
@@ -447,7 +456,7 @@ function judge(
 }
 
 function composeManifest(
-  { account, snapshot, takenAt, source, acceptFall }: Run,
+  { account, configuredAs, snapshot, takenAt, source, acceptFall }: Run,
   exports: readonly PendingExport[],
   { newest, lastGood, doubt }: Previous,
   found: {
@@ -461,7 +470,11 @@ function composeManifest(
     formatVersion,
     snapshot,
     takenAt: takenAt.toISOString(),
-    account: { id: account.accountId, name: account.accountName },
+    account: {
+      id: account.accountId,
+      name: account.accountName,
+      ...(configuredAs !== undefined && { configuredAs }),
+    },
     service: source.address,
     exports: exports.map(({ entry }) => entry),
     ...(newest && {

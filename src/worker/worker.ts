@@ -218,7 +218,8 @@ async function backUp(
   let failure: Error | undefined
   try {
     store = await openArchive(config)
-    await backupAccounts(config, store, { env, log, now: clock.now, signal, onDone })
+    const configured = worker.config.accounts
+    await backupAccounts(config, store, { env, log, now: clock.now, configured, signal, onDone })
     await pruneGood(config, store, endings, { report, log, now: clock.now(), signal })
   } catch (error) {
     failure = error as Error

@@ -91,7 +91,11 @@ describe('one run over many accounts', () => {
     expect(show.exitCode).toBe(2)
     expect(show.stderr).toContain(`hint: choose one with --account: ${ids.join(', ')}\n`)
     const [shown] = jsonLines((await trial.run(['show', '--account', '505', '--json'])).stdout)
-    expect(shown?.account).toEqual({ id: 505, name: 'Account 505' })
+    expect(shown?.account).toEqual({
+      id: 505,
+      name: 'Account 505',
+      configuredAs: 'team-505',
+    })
     const listed = jsonLines((await trial.run(['list', '--account', '505', '--json'])).stdout)
     expect(listed).toMatchObject([{ accountId: 505, snapshot: shown?.snapshot }])
     const verified = await trial.run(['verify', '--account', '505', '--json'])

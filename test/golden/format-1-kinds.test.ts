@@ -7,6 +7,9 @@ import type { Trial } from '../e2e/trial.ts'
 import { exportBody, numbered } from '../snapshot/scripted-source.ts'
 import { finalObjects, type Kind, kinds, mainId, shopId, stagingId, startKind } from './kinds.ts'
 
+/** The service of the archives had another port. */
+const go = ['backup', '--accept-service', '--json']
+
 /** A service that holds what was backed up last, and a copy of the archive to go on with. */
 async function startWithArchive(kind: Kind): Promise<Trial> {
   const trial = await startKind(kind)
@@ -49,7 +52,7 @@ describe.each(kinds)('the archive "%s", made by commit 885cf6e', (kind) => {
 
   it('goes on: a snapshot of the same objects shares its files', async () => {
     await using trial = await startWithArchive(kind)
-    const unchanged = await trial.run(['backup', '--json'])
+    const unchanged = await trial.run(go)
     expect(unchanged.exitCode).toBe(0)
     for (const { result, sameAs, warnings } of accountsOf(unchanged.stdout)) {
       expect({ result, warnings }).toEqual({ result: 'unchanged', warnings: [] })
@@ -64,7 +67,7 @@ describe.each(['plain', 'gzip', 'recipients'] as const)('a run after the archive
     await using trial = await startWithArchive(kind)
     const [id] = accountsIn[kind]
     trial.sandbox.setObjects(id as number, 'search', exportBody('search', numbered(7)))
-    const changed = await trial.run(['backup', '--json'])
+    const changed = await trial.run(go)
     expect(changed.exitCode).toBe(0)
     expect(accountsOf(changed.stdout)[0]).toMatchObject({
       result: 'changed',
@@ -84,7 +87,7 @@ describe.each(['plain', 'gzip', 'recipients'] as const)('a run after the archive
     await using trial = await startWithArchive(kind)
     const [id] = accountsIn[kind]
     trial.sandbox.setObjects(id as number, 'search', exportBody('search', {}))
-    const { exitCode, stdout } = await trial.run(['backup', '--json'])
+    const { exitCode, stdout } = await trial.run(go)
     expect(exitCode).toBe(3)
     const before = id === shopId ? 6 : 3
     expect(accountsOf(stdout)[0]).toMatchObject({

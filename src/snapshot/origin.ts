@@ -1,0 +1,54 @@
+import { DashkeepError } from '../errors.ts'
+import type { Manifest } from './manifest.ts'
+
+/** Where a new snapshot comes from. */
+export interface Origin {
+  readonly accountId: number
+  /** Address of the service. */
+  readonly address: string
+  /** What the configuration calls the account; undefined when none does. */
+  readonly configuredAs?: string | undefined
+  /** Names of other configured accounts that may be the same: nobody has asked for their owners. */
+  readonly unsettled?: ReadonlySet<string> | undefined
+}
+
+/**
+ * Throws a `usage` error when a new snapshot does not belong behind the newest of its account: that
+ * one is from another service, or it was taken for another configured account.
+ */
+export function checkOrigin(
+  newest: Manifest | undefined,
+  origin: Origin,
+  { acceptService }: { acceptService?: boolean | undefined } = {},
+): void {
+  if (newest === undefined) return
+  const { accountId, address, configuredAs } = origin
+  const what = `Cannot back up ${configuredAs ?? `account ${accountId}`}`
+  if (!acceptService && !isSameService(newest.service, address)) {
+    throw new DashkeepError(
+      `${what}: the archive holds account ${accountId} of ${newest.service}, and this one is of ${address}`,
+      {
+        kind: 'usage',
+        hint: 'give each service another prefix in store.url; if the service has moved, run `dashkeep backup --accept-service` once',
+      },
+    )
+  }
+  const before = newest.account.configuredAs
+  if (before === undefined || before === configuredAs || !origin.unsettled?.has(before)) return
+  throw new DashkeepError(
+    `${what}: its token belongs to account ${accountId}, which is backed up as ${before}`,
+    {
+      kind: 'usage',
+      hint: `give each of them the token of its own account, and set accountId of both; account ${accountId} is one of them`,
+    },
+  )
+}
+
+/** Whether two addresses lead to the same service: case of the host, default ports and slashes aside. */
+export function isSameService(left: string, right: string): boolean {
+  return normalize(left) === normalize(right)
+}
+
+function normalize(address: string): string {
+  return (URL.parse(address)?.href ?? address).replace(/\/+$/, '')
+}
