@@ -295,6 +295,40 @@ describe('an index of objects', () => {
     expect(reversed.finish().contentDigest).toBe(sorted.contentDigest)
   })
 
+  it('tells by a sample which of its ids another index lacks', () => {
+    const ids = fc.uniqueArray(fc.string(), { maxLength: 30 })
+    const indexOf = (names: readonly string[]) => index(names.map((id) => [id, '{}']))
+    fc.assert(
+      fc.property(ids, ids, (before, after) => {
+        const named = before.filter((id) => id !== '')
+        const sample = indexOf([...before, ...before.slice(0, 3)]).sampleIds()
+        const lost = named.filter((id) => !after.includes(id)).length
+        const found = indexOf(after).countLost(sample)
+        expect(found).toEqual({ lost, sampled: named.length, isWhole: true })
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('samples 128 ids, in a text that stays small', () => {
+    const names = (from: number) => Array.from({ length: 1000 }, (_, at) => `n${from + at}`)
+    const indexOf = (ids: readonly string[]) => index(ids.map((id) => [id, '{}']))
+    const sample = indexOf(names(0)).sampleIds()
+    expect(sample).toHaveLength(856)
+    const { lost, sampled, isWhole } = indexOf(names(400)).countLost(sample)
+    expect({ sampled, isWhole }).toEqual({ sampled: 128, isWhole: false })
+    expect(Math.abs(lost / sampled - 0.4)).toBeLessThan(0.1)
+  })
+
+  it('never samples other bytes from one dashkeep to the next', () => {
+    const sample = index([
+      ['search:a', '{}'],
+      ['search:b', '{}'],
+      ['', '{}'],
+    ]).sampleIds()
+    expect(sample).toBe('jzMlo2WyxL40yw==')
+  })
+
   it('holds nothing when it is empty', () => {
     const sorted = createObjectIndex().finish()
     expect([sorted.count, sorted.duplicates, sorted.find('')]).toEqual([0, 0, -1])

@@ -97,3 +97,37 @@ describe('the highest number of a window', () => {
     expect(highs).toBeLessThanOrEqual(33)
   })
 })
+
+describe('a manifest from a wrong clock', () => {
+  it('lends no number of the future to the window, and carries none forward', () => {
+    const takenAt = new Date(begin)
+    const future = { takenAt: new Date(begin + 30 * dayMs).toISOString(), sound: 100 }
+    const lastGood = manifestOf(entryOf(10), takenAt, { search: { highs: [future] } })
+    const rules = { takenAt: new Date(begin + dayMs) }
+    const baselines = findBaselines(lastGood)
+    const entry = entryOf(9)
+    expect(findSuspicions({ entry, baseline: baselines.get('search') }, rules)).toEqual([])
+    const carried = [{ takenAt: takenAt.toISOString(), sound: 10 }]
+    expect(remember([entry], baselines, rules)).toEqual({ search: { highs: carried } })
+  })
+})
+
+describe('objects that lose members', () => {
+  const judge = (remarks: ManifestExport['remarks'], kibanaVersion = '7.10.2') => {
+    const lastGood = manifestOf(entryOf(10, { remarks: { 'missing-member': 2 } }), new Date(begin))
+    const entry = entryOf(10, { remarks, kibanaVersion })
+    const baseline = findBaselines(lastGood).get('search')
+    return findSuspicions({ entry, baseline }, { takenAt: new Date(begin + dayMs) })
+  }
+
+  it('are suspect when more than half of those that had all have some no longer', () => {
+    const reasons = ['search: 3 of 10 objects have every member, down from 8']
+    expect(judge({ 'missing-member': 7 })).toEqual(reasons)
+    expect(judge({ 'missing-member': 2, 'member-form': 7 })).toEqual(reasons)
+    expect(judge({ 'missing-member': 6 })).toEqual([])
+  })
+
+  it('are not with another kibanaVersion, whose objects may have other members', () => {
+    expect(judge({ 'missing-member': 10 }, '8.0.0')).toEqual([])
+  })
+})

@@ -158,6 +158,17 @@ describe('a hit that departs from the specification is kept with a remark', () =
       ['other-type'],
     ],
     ['it is empty', {}, ['no-source', 'no-id']],
+    [
+      'none of its members holds anything',
+      hitOf('search', { ...search, title: '', columns: [], sort: [], kibanaSavedObjectMeta: {} }),
+      ['no-content'],
+    ],
+    ['its object is empty', hitOf('search', {}), ['no-content', 'missing-member']],
+    [
+      'its object is empty in the oldest form',
+      { _type: 'search', _id: 'a', _source: { type: 'search', updated_at: 5 } },
+      ['old-form', 'no-content', 'missing-member'],
+    ],
     ['a member is missing', hitOf('search', { ...search, sort: undefined }), ['missing-member']],
     ['a member is null', hitOf('search', { ...search, columns: null }), ['member-form']],
     ['a member is of another form', hitOf('search', { ...search, hits: '0' }), ['member-form']],
@@ -212,6 +223,35 @@ describe('an export is summed up', () => {
       objects: 5,
       remarks: { 'missing-member': 2, 'no-id': 1, 'duplicate-id': 2 },
     })
+  })
+
+  it('by its different objects, less the hollow hits among them', () => {
+    const hits = [
+      ...['a', 'b', 'c', 'c'].map((id) => hitOf('search', search, `search:${id}`)),
+      hitOf('search', {}, 'search:d'),
+      { _id: 'search:e', _source: null },
+      {},
+      {},
+    ]
+    expect(scan(hits)).toMatchObject({ objects: 8, hollow: 4, sound: 3 })
+    expect(scan(hits.slice(4))).toMatchObject({ objects: 4, hollow: 4, sound: 0 })
+  })
+
+  it.each(['null', 'false', '0', '""', '{ }', '[\n]', ' \t""'])(
+    'with %s as no content',
+    (value) => {
+      const opened = createExportScan('search')
+      const hit = `{"_id":"search:a","_source":{"search":{"title":${value},"version":1}}}`
+      opened.feed(Buffer.from(`{"kibanaVersion":"7","hits":[${hit}]}`))
+      expect(opened.end()).toMatchObject({ objects: 1, hollow: 1, sound: 0 })
+    },
+  )
+
+  it.each(['true', '7', '-0.5', '"0"', '{"a":1}', '[0]', '" "'])('with %s as content', (value) => {
+    const opened = createExportScan('search')
+    const hit = `{"_id":"search:a","_source":{"search":{"version":1,"title":${value}}}}`
+    opened.feed(Buffer.from(`{"kibanaVersion":"7","hits":[${hit}]}`))
+    expect(opened.end()).toMatchObject({ objects: 1, hollow: 0, sound: 1 })
   })
 
   it('as empty when it holds none', () => {
