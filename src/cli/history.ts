@@ -35,7 +35,7 @@ export async function history(terminal: Terminal, options: HistoryVerbOptions): 
   await using reader = await openReader(terminal, context, options.account)
   const timeline = await readTimeline(reader.store, reader.past, reader.read)
   const problems = new Set(timeline.unreadable.map(({ message }) => message))
-  const read = { ...reader.read, onDamaged: ({ message }: Error) => void problems.add(message) }
+  const read = { ...reader.read, onUnreadable: ({ message }: Error) => void problems.add(message) }
   const object = await findObject(timeline, options.object, { read, problems })
   const steps = readSteps(timeline, object, read)
   if (terminal.json) await printJson(terminal, steps, { object, timeline, problems })

@@ -9,6 +9,7 @@ import {
 import { splitId } from '../objects/object-id.ts'
 import { openNested } from '../objects/open-nested.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
+import { OpenError } from './encryption.ts'
 import type { RawHit } from './export-scanner.ts'
 import type { ReadOptions } from './read-objects.ts'
 import type { SavedObject } from './saved-object.ts'
@@ -40,8 +41,8 @@ const MAX_MATCHES = 5
 /**
  * Finds the objects of a type that hold a text: in id, title, description or any other text of the
  * saved object, nested JSON included. A pattern with `*` or `?` is a glob for any part; case does
- * not count. Exports are given oldest first. `problems` names each file that is damaged: it is
- * passed over, or another copy is read.
+ * not count. Exports are given oldest first. `problems` names each file that is damaged or that no
+ * key opens: it is passed over, or another copy is read. Throws an `OpenError` when no key opens any.
  */
 export async function findObjects(
   exports: readonly StoredExport[],
@@ -51,7 +52,8 @@ export async function findObjects(
   const problems: string[] = []
   const matches = createTextMatcher(pattern, { whole: false })
   const found = new Map<string, FoundObject>()
-  const onDamaged = ({ message }: Error) => void problems.push(message)
+  const onUnreadable = ({ message }: Error) => void problems.push(message)
+  const watched = watchReading({ ...options, onUnreadable })
   for (const stored of exports) {
     const { type, manifest, last } = stored
     const pick = ({ id, title }: SavedObject, { bytes }: RawHit) => {
@@ -60,13 +62,14 @@ export async function findObjects(
       collectTexts(openNested(attributes), [], matches, texts)
       return texts.length > 0 ? { id, title, texts } : undefined
     }
-    const picked = await pickObjects(stored, pick, { ...options, onDamaged })
+    const picked = await watched.pick(stored, pick)
     for (const { id, title, texts } of picked ?? []) {
       const since = found.get(id)?.since ?? manifest.snapshot
       found.delete(id)
       found.set(id, { type, id, title, snapshot: last, since, matches: texts })
     }
   }
+  watched.refuseLocked()
   const objects = [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
   return { objects, problems }
 }
@@ -102,8 +105,8 @@ export interface Candidate {
 /**
  * Finds the one object that a question means: of all that fit, those that fit best, and there may
  * be only one. Throws a `usage` error that lists the candidates, or the nearest matches when none
- * fits. Throws an `unverified` error when a file is damaged; with `onDamaged` only when none of the
- * others holds an object that fits.
+ * fits. Throws an `unverified` error when a file is damaged; with `onUnreadable` only when none of the
+ * others holds an object that fits. Throws an `OpenError` when no key opens any.
  */
 export async function findOne(
   exports: readonly StoredExport[],
@@ -111,6 +114,7 @@ export async function findOne(
   options: SearchOptions = {},
 ): Promise<Candidate> {
   const nearest = createNearest(query.text)
+  const watched = watchReading(options)
   let best = Number.POSITIVE_INFINITY
   let unread = 0
   const found = new Map<string, Candidate>()
@@ -121,7 +125,7 @@ export async function findOne(
       if (rank === undefined && best === Number.POSITIVE_INFINITY) seeBoth(nearest, id, title)
       return rank === undefined || rank > best ? undefined : { id, title, rank }
     }
-    const picked = await pickObjects(stored, pick, options)
+    const picked = await watched.pick(stored, pick)
     if (picked === undefined) unread += 1
     for (const { id, title, rank } of picked ?? []) {
       if (rank < best) found.clear()
@@ -129,6 +133,7 @@ export async function findOne(
       if (rank === best) found.set(id, { type, id, title, snapshot: last })
     }
   }
+  watched.refuseLocked()
   const [only, ...others] = found.values()
   if (only === undefined) throw noneFits(query, nearest.labels(), unread)
   if (others.length > 0) throw severalFit(query, [...found.values()].sort(newestFirst))
@@ -137,22 +142,53 @@ export async function findOne(
 
 /**
  * Finds an object by its whole id, looking into the newest of the exports first; undefined when
- * none holds it. Throws an `unverified` error when a file is damaged; with `onDamaged` it is passed
- * over.
+ * none holds it. Throws an `unverified` error when a file is damaged; with `onUnreadable` it is passed
+ * over. Throws an `OpenError` when no key opens any.
  */
 export async function findById(
   exports: readonly StoredExport[],
   id: string,
   options: SearchOptions = {},
 ): Promise<Candidate | undefined> {
+  const watched = watchReading(options)
   for (const stored of exports.toReversed()) {
     const { type, last: snapshot } = stored
     const pick = (object: SavedObject): Candidate | undefined =>
       object.id === id ? { type, id, title: object.title, snapshot } : undefined
-    const found = (await pickObjects(stored, pick, options))?.at(-1)
+    const found = (await watched.pick(stored, pick))?.at(-1)
     if (found !== undefined) return found
   }
+  watched.refuseLocked()
   return undefined
+}
+
+/** Reads exports and remembers whether any could be read, and the first error. */
+function watchReading({ onUnreadable, ...options }: SearchOptions) {
+  let anyRead = false
+  let first: DashkeepError | undefined
+  const noting: SearchOptions = {
+    ...options,
+    ...(onUnreadable && {
+      onUnreadable(error) {
+        first ??= error
+        onUnreadable(error)
+      },
+    }),
+  }
+  return {
+    async pick<Item>(
+      stored: StoredExport,
+      pick: (object: SavedObject, hit: RawHit) => Item | undefined,
+    ): Promise<Item[] | undefined> {
+      const picked = await pickObjects(stored, pick, noting)
+      anyRead ||= picked !== undefined
+      return picked
+    },
+    /** Throws when nothing was read and the key is the reason: it is most likely the wrong one. */
+    refuseLocked(): void {
+      if (!anyRead && first instanceof OpenError) throw first
+    },
+  }
 }
 
 function seeBoth(

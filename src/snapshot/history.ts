@@ -29,7 +29,7 @@ interface Version {
 /**
  * Follows one object through all snapshots of its account, oldest first, holding two versions at a
  * time. Touches do not count. Reads one export for each stretch of the type, or another copy of it
- * when that is damaged; `onDamaged` is told of each damaged copy.
+ * when that is damaged; `onUnreadable` is told of each damaged copy.
  */
 export async function* readHistory(
   timeline: Timeline,
@@ -83,9 +83,9 @@ async function readVersion(stretch: Stretch, id: string, options: SearchOptions)
     },
     {
       ...options,
-      onDamaged(error) {
+      onUnreadable(error) {
         problem ??= error.message
-        options.onDamaged?.(error)
+        options.onUnreadable?.(error)
       },
     },
   )

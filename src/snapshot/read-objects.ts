@@ -73,25 +73,27 @@ export async function copyExport(
   options: ReadOptions & { onContent: (chunk: Uint8Array) => Promise<void> },
 ): Promise<void> {
   const { file } = exportOf(manifest, type)
-  if (!canOpen(file, options.opener)) throw cannotOpen(dataFileKey(manifest, file), undefined)
-  await proveFile(store, manifest, type, options)
+  const key = dataFileKey(manifest, file)
+  if (!canOpen(file, options.opener)) throw cannotOpen(key, undefined)
+  const defect = await proveDataFile(store, key, file, options)
+  options.signal?.throwIfAborted()
+  if (defect !== undefined) throw damaged(`${key}: ${defect.detail}`)
 }
 
 /**
- * Proves the file of an export, as far as the key at hand goes: without one its stored bytes alone.
- * Throws an `unverified` error when it is not what the manifest describes.
+ * Proves the file of an export, as far as the key at hand goes: when it does not open the file, its
+ * stored bytes alone. Throws an `unverified` error when it is not what the manifest describes.
  */
 export async function proveFile(
   store: ObjectStore,
   manifest: Manifest,
   type: string,
-  options: ReadOptions & { onContent?: (chunk: Uint8Array) => Promise<void> } = {},
+  options: ReadOptions = {},
 ): Promise<void> {
-  const { file } = exportOf(manifest, type)
-  const key = dataFileKey(manifest, file)
-  const defect = await proveDataFile(store, key, file, options)
+  const entry = exportOf(manifest, type)
+  const { defect } = await proveExport(store, dataFileKey(manifest, entry.file), entry, options)
   options.signal?.throwIfAborted()
-  if (defect !== undefined) throw damaged(`${key}: ${defect.detail}`)
+  if (defect !== undefined) throw damaged(defect)
 }
 
 function damaged(defect: string | undefined): DashkeepError {

@@ -1,5 +1,6 @@
 import { DashkeepError } from '../errors.ts'
 import type { ObjectStore } from '../store/object-store.ts'
+import { OpenError } from './encryption.ts'
 import type { RawHit } from './export-scanner.ts'
 import type { Manifest } from './manifest.ts'
 import { type ReadOptions, scanObjects } from './read-objects.ts'
@@ -29,18 +30,21 @@ export function exportsOf(
 
 /** How a search reads exports. */
 export interface SearchOptions extends ReadOptions {
-  /** Called for each damaged file, which is then passed over. Without it the first one throws. */
-  readonly onDamaged?: ((error: DashkeepError) => void) | undefined
+  /**
+   * Called for each file that is damaged or that no key at hand opens, which is then passed over.
+   * Without it the first one throws.
+   */
+  readonly onUnreadable?: ((error: DashkeepError) => void) | undefined
 }
 
 /**
  * Returns what `pick` takes of the objects of an export, in the order received, and undefined when
- * every copy of it is damaged. A damaged copy gives nothing: the next one is read instead.
+ * no copy of it can be read. Such a copy gives nothing: the next one is read instead.
  */
 export async function pickObjects<Item>(
   { store, type, copies }: StoredExport,
   pick: (object: SavedObject, hit: RawHit) => Item | undefined,
-  { onDamaged, ...options }: SearchOptions = {},
+  { onUnreadable, ...options }: SearchOptions = {},
 ): Promise<Item[] | undefined> {
   for (const manifest of copies) {
     const items: Item[] = []
@@ -54,13 +58,14 @@ export async function pickObjects<Item>(
       })
       return items
     } catch (error) {
-      if (onDamaged === undefined || !isDamage(error)) throw error
-      onDamaged(error)
+      if (onUnreadable === undefined || !isUnreadable(error)) throw error
+      onUnreadable(error)
     }
   }
   return undefined
 }
 
-function isDamage(error: unknown): error is DashkeepError {
-  return error instanceof DashkeepError && error.kind === 'unverified'
+function isUnreadable(error: unknown): error is DashkeepError {
+  const isDamage = error instanceof DashkeepError && error.kind === 'unverified'
+  return isDamage || error instanceof OpenError
 }

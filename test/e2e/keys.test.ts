@@ -170,3 +170,46 @@ describe('restore --drill with a key for some accounts only', () => {
     expect(stderr).toContain('the configured key does not open it')
   })
 })
+
+describe('history, find and diff with a key for some snapshots only', () => {
+  const verbs = [
+    ['history', 'Shop overview'],
+    ['find', 'Shop overview', '--all'],
+  ]
+
+  it.each(verbs)('%s %s reads what it opens, names the rest, and exits 3', async (...verb) => {
+    const { trial, young, first } = await startWithTwoKeys()
+    await using _trial = trial
+    const args = verb.filter((word) => word !== undefined)
+    const { exitCode, stdout } = await trial.run([...args, '--json'], young.open)
+    expect(exitCode).toBe(3)
+    const { problems, objects, events } = JSON.parse(stdout)
+    expect(problems.length).toBeGreaterThan(0)
+    for (const problem of problems) {
+      expect(problem).toMatch(`Cannot decrypt ${shopId}/${first.snapshot}/`)
+    }
+    expect(objects ?? events).not.toEqual([])
+  })
+
+  it.each([...verbs, ['history', 'dashboard:shop-overview']])(
+    '%s %s exits 2 when the key opens nothing',
+    async (...verb) => {
+      const { trial } = await startWithTwoKeys()
+      await using _trial = trial
+      const { open } = await newKey()
+      const { exitCode, stderr } = await trial.run(
+        verb.filter((word) => word !== undefined),
+        open,
+      )
+      expect(exitCode).toBe(2)
+      expect(stderr).toContain('the configured key does not open it')
+    },
+  )
+
+  it('diff needs no key for types without a change', async () => {
+    const { trial, young, first, second } = await startWithTwoKeys()
+    await using _trial = trial
+    const { exitCode } = await trial.run(['diff', first.snapshot, second.snapshot], young.open)
+    expect(exitCode).toBe(0)
+  })
+})
