@@ -9,6 +9,7 @@ import {
   type SnapshotFolder,
   tryReadManifest,
 } from './archive.ts'
+import { findDamaged } from './damage-note.ts'
 import { splitByTime } from './future.ts'
 import { ManifestError } from './manifest.ts'
 import { listPins } from './pins.ts'
@@ -52,7 +53,7 @@ export interface AccountPrunePlan {
 /**
  * Plans account by account what to remove, from one listing, and the manifests. Removes nothing.
  *
- * An account is left as it is, with the reason, when its newest snapshot is suspect, when a run
+ * An account is left as it is, with the reason, when its newest snapshot is suspect or damaged, when a run
  * after it has not finished, or when a manifest cannot be read: what such a snapshot refers to is
  * not known. A snapshot from the future is never the newest.
  *
@@ -85,7 +86,8 @@ async function planAccount(
 ): Promise<AccountPrunePlan> {
   const complete = folders.filter((folder) => folder.complete)
   const pins = await listPins(store, accountId, { signal })
-  const read = await pMap(complete, (folder) => readCandidate(store, folder, pins, { signal }), {
+  const facts = { pins, damaged: findDamaged(folders) }
+  const read = await pMap(complete, (folder) => readCandidate(store, folder, facts, { signal }), {
     concurrency: READS_AT_ONCE,
   })
   const unreadable = read.find((candidate) => candidate instanceof ManifestError)
@@ -115,7 +117,7 @@ function isLeftover({ complete, takenAt, files }: SnapshotFolder, now: Date): bo
 async function readCandidate(
   store: ObjectStore,
   folder: SnapshotFolder,
-  pins: ReadonlySet<string>,
+  { pins, damaged }: { pins: ReadonlySet<string>; damaged: ReadonlySet<string> },
   options: { signal?: AbortSignal | undefined },
 ): Promise<PruneCandidate | ManifestError> {
   const { accountId, snapshot, takenAt } = folder
@@ -123,14 +125,15 @@ async function readCandidate(
   if (stored instanceof ManifestError) return stored
   const { suspect, sameAs } = stored.manifest
   const pinned = pins.has(snapshot)
-  return { snapshot, takenAt, suspect: suspect !== undefined, sameAs, pinned, folder }
+  const isSuspect = suspect !== undefined || damaged.has(sameAs ?? snapshot)
+  return { snapshot, takenAt, suspect: isSuspect, sameAs, pinned, folder }
 }
 
 function findRefusal(
   folders: readonly SnapshotFolder[],
   candidates: readonly PruneCandidate[],
 ): string | undefined {
-  if (candidates.at(-1)?.suspect) return 'the newest snapshot is suspect'
+  if (candidates.at(-1)?.suspect) return 'the newest snapshot is suspect or damaged'
   const last = folders.at(-1)
   if (last?.complete === false) return `the run of ${last.snapshot} has not finished`
   return undefined

@@ -23,6 +23,7 @@ export interface RetentionPolicy {
 export interface RetentionCandidate {
   readonly snapshot: string
   readonly takenAt: Date
+  /** Whether it is suspect, or `verify` has found its files damaged. */
   readonly suspect: boolean
   /** The snapshot whose files it shares. */
   readonly sameAs: string | undefined
@@ -159,7 +160,7 @@ function ownReasons(
   if (fromFuture) reasons.push('from the future')
   if (!fromFuture && takenAt.getTime() >= youngerThan) reasons.push('within')
   if (suspect && (newestGood === undefined || snapshot > newestGood.snapshot)) {
-    reasons.push('suspect, and no good one since')
+    reasons.push('suspect or damaged, and no good one since')
   }
   return reasons
 }

@@ -1,5 +1,6 @@
 import type { ObjectStore } from '../store/object-store.ts'
 import { listAccounts, type SnapshotFolder, tryReadManifest } from './archive.ts'
+import { findDamaged } from './damage-note.ts'
 import { splitByTime } from './future.ts'
 import { type Manifest, ManifestError } from './manifest.ts'
 
@@ -15,7 +16,7 @@ export interface AccountStatus {
   readonly newestGood: Manifest | undefined
   /** Suspect snapshots since then, with their reasons, newest first. */
   readonly suspects: readonly { readonly snapshot: string; readonly reasons: readonly string[] }[]
-  /** What could not be read on the way to the newest good snapshot. */
+  /** What could not be read on the way to the newest good snapshot, and damage to its files. */
   readonly problems: readonly string[]
   /** Names of the snapshots from the future, oldest first. None of them is read. */
   readonly fromFuture: readonly string[]
@@ -35,6 +36,10 @@ export async function* readStatus(
     const bytes = files.reduce((sum, { size }) => sum + size, 0)
     const { past, future } = splitByTime(complete, options.now)
     const found = await findNewestGood(store, past, options)
+    const holder = found.newestGood?.sameAs ?? found.newestGood?.snapshot
+    if (holder !== undefined && findDamaged(folders).has(holder)) {
+      found.problems.push(`files of snapshot ${holder} were found damaged by \`verify\``)
+    }
     const fromFuture = future.map(({ snapshot }) => snapshot)
     yield { accountId, snapshots: complete.length, bytes, fromFuture, ...found }
   }

@@ -112,6 +112,33 @@ describe('stored files that are too large to be proven in each run', () => {
   })
 })
 
+describe('a snapshot that verify has found damaged', () => {
+  it('is shown by status, and prune removes no sound one for it', async () => {
+    await using trial = await startTrial()
+    const sound = await backup(trial, 0)
+    rename(trial)
+    const damaged = await backup(trial, 0.5)
+    await flipByte(trial, `${damaged.snapshot}/search.json.zst`)
+    expect((await trial.runAt(after(0.6), ['verify'])).exitCode).toBe(5)
+    const status = await trial.runAt(after(0.6), ['status', '--json'])
+    expect(status.exitCode).toBe(3)
+    expect(JSON.parse(status.stdout).accounts).toMatchObject([
+      {
+        state: 'damaged',
+        problems: [`files of snapshot ${damaged.snapshot} were found damaged by \`verify\``],
+      },
+    ])
+    const refused = await trial.runAt(after(0.6), ['prune', '--keep-last', '1', '--yes'])
+    expect(refused.exitCode).toBe(3)
+    expect(await trial.snapshots()).toEqual([sound.snapshot, damaged.snapshot])
+    const healed = await backup(trial, 1)
+    expect(healed).toMatchObject({ exitCode: 3, result: 'full' })
+    expect((await trial.runAt(after(1), ['status'])).exitCode).toBe(0)
+    await trial.runAt(after(1.5), ['prune', '--keep-daily', '2', '--yes'])
+    expect(await trial.snapshots()).toEqual([sound.snapshot, healed.snapshot])
+  })
+})
+
 const startReal = findRealS3Server()
 
 const servers: [name: string, start: (() => Promise<Bucket & AsyncDisposable>) | undefined][] = [
@@ -137,6 +164,22 @@ const servers: [name: string, start: (() => Promise<Bucket & AsyncDisposable>) |
       }),
   ],
 ]
+
+describe('verify that may not write', () => {
+  it('says that it could not leave a note about the damage', async () => {
+    await using server = await startS3Server()
+    const { url: endpoint, bucketName: bucket, credentials } = server
+    await using started = await startBucketTrial({ endpoint, bucket, credentials })
+    const { trial, env } = started
+    const { snapshot } = await backup(trial, 0, env)
+    server.bucket.objects.delete(`kept/here/${shopId}/${snapshot}/search.json.zst`)
+    server.inject({ kind: 'error', status: 403, code: 'AccessDenied', operation: 'PutObject' })
+    const { exitCode, stdout } = await trial.runAt(after(1), ['verify'], env)
+    vi.unstubAllEnvs()
+    expect(exitCode).toBe(5)
+    expect(stdout).toMatch(/^warning Cannot .*damaged\.json: .*: run `dashkeep backup --full`/m)
+  })
+})
 
 describe.each(servers)('an archive in a bucket %s', (_name, start) => {
   afterEach(() => {

@@ -139,7 +139,7 @@ describe('an account is left as it is', () => {
   it('when its newest snapshot is suspect', async () => {
     const { store } = await archive(10, 11, 1)
     const { refusal } = await plan(store, { last: 1 })
-    expect(refusal).toBe('the newest snapshot is suspect')
+    expect(refusal).toBe('the newest snapshot is suspect or damaged')
     await prune(store, { last: 1 })
     expect(await daysLeft(store)).toEqual([1, 2, 3])
   })
