@@ -30,7 +30,8 @@ export async function openArchive({ store }: Config): Promise<ObjectStore> {
 
 /** The limits of reading an export. */
 export function scanLimitsOf({ limits }: Config): ScanLimits {
-  return { ...defaultScanLimits, maxHitBytes: limits.maxHitBytes }
+  const { maxExportBytes, maxObjects, maxHitBytes } = limits
+  return { ...defaultScanLimits, maxExportBytes, maxObjects, maxHitBytes }
 }
 
 /** What encrypts new files; undefined when the configuration asks for none. */

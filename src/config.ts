@@ -151,6 +151,8 @@ export interface Limits {
   readonly retryBaseMs: number
   /** Largest export accepted, decoded. */
   readonly maxExportBytes: number
+  /** Most objects accepted in one export, that is, of one type. */
+  readonly maxObjects: number
   /** Largest hit accepted; a hit is the one thing held whole. */
   readonly maxHitBytes: number
   /** Largest difference between this machine's clock and the service's in a backup. */
@@ -395,6 +397,7 @@ const fileSchema = z
         attempts: positive.describe('How often a request is sent in all'),
         retryBaseMs: positive.describe('Wait before the second attempt; doubles each time'),
         maxExportBytes: positive.describe('Largest export accepted, decoded'),
+        maxObjects: positive.describe('Most objects accepted in one export'),
         maxHitBytes: positive.describe('Largest hit accepted'),
         maxClockSkewMs: positive.describe(
           "Largest difference between this machine's clock and the service's in a backup",
@@ -437,6 +440,7 @@ const defaultLimits: Limits = {
   attempts: 4,
   retryBaseMs: 500,
   maxExportBytes: 4 * 1024 ** 3,
+  maxObjects: 5_000_000,
   maxHitBytes: 16 * 1024 ** 2,
   maxClockSkewMs: 3600_000,
   maxImportBytes: 1024 ** 2,

@@ -24,7 +24,12 @@ export interface SplitDocument {
 }
 
 /** The sandbox serves what it is given; a client has limits of its own. */
-const limits = { maxHitBytes: 512 * 1024 * 1024, maxDepth: 100_000 }
+const limits = {
+  maxExportBytes: Number.POSITIVE_INFINITY,
+  maxObjects: Number.POSITIVE_INFINITY,
+  maxHitBytes: 512 * 1024 * 1024,
+  maxDepth: 100_000,
+}
 
 /**
  * Splits an export document into its hits, each byte for byte as it stands there.

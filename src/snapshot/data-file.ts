@@ -16,6 +16,7 @@ import {
   type Opener,
   type Sealer,
 } from './encryption.ts'
+import { defaultScanLimits } from './export-scanner.ts'
 import { noteSpent } from './spent-buffers.ts'
 import { createTransformSink, type TransformSink } from './transform-sink.ts'
 
@@ -147,8 +148,9 @@ export async function proveStoredBytes(
  * Reads a stored data file to its end and says how it differs from its description, if it does.
  * `onContent` is given the decompressed bytes as they come, up to the described length, also when
  * they turn out to be damaged; reading waits for it, and it must not throw. An encrypted file
- * without an `opener` is proven as far as its stored bytes. Throws when the store cannot answer, and
- * an `OpenError` when the file is sound and the opener's key does not fit it.
+ * without an `opener` is proven as far as its stored bytes. One that is described as larger than
+ * `maxContentBytes` is not read at all. Throws when the store cannot answer, and an `OpenError` when
+ * the file is sound and the opener's key does not fit it.
  */
 export async function proveDataFile(
   store: ObjectStore,
@@ -158,8 +160,11 @@ export async function proveDataFile(
     opener?: Opener | undefined
     signal?: AbortSignal | undefined
     onContent?: (chunk: Uint8Array) => unknown
+    maxContentBytes?: number | undefined
   } = {},
 ): Promise<DataFileDefect | undefined> {
+  const { maxContentBytes = defaultScanLimits.maxExportBytes } = options
+  if (file.content.bytes > maxContentBytes) return tooLarge(file, maxContentBytes)
   using decoder = canOpen(file, options.opener) ? createDecoder(file, options) : undefined
   const defect = await proveStoredBytes(store, key, file, {
     signal: options.signal,
@@ -184,6 +189,13 @@ export function explainUnreadable(error: unknown, signal: AbortSignal | undefine
 /** Whether the content of a file can be read with what is at hand. */
 export function canOpen(file: DataFile, opener: Opener | undefined): boolean {
   return file.encryption === undefined || opener !== undefined
+}
+
+function tooLarge({ content }: DataFile, maxContentBytes: number): DataFileDefect {
+  return {
+    problem: 'content',
+    detail: `it expands to ${content.bytes} bytes, more than limits.maxExportBytes allows (${maxContentBytes})`,
+  }
 }
 
 /** Decrypts and decompresses what it is given; a failure to do so is kept until the end. */

@@ -25,13 +25,22 @@ export interface ExportEnvelope {
 
 /** Bounds that keep a hostile or broken document from taking all memory. */
 export interface ScanLimits {
+  /** Largest document accepted, in bytes. */
+  readonly maxExportBytes: number
+  /** Most hits accepted in one document. An index holds 32 bytes for each. */
+  readonly maxObjects: number
   /** Largest hit accepted, in bytes. A hit is the one thing held whole. */
   readonly maxHitBytes: number
   /** Deepest nesting accepted within a hit. */
   readonly maxDepth: number
 }
 
-export const defaultScanLimits: ScanLimits = { maxHitBytes: 16 * 1024 * 1024, maxDepth: 1000 }
+export const defaultScanLimits: ScanLimits = {
+  maxExportBytes: 4 * 1024 ** 3,
+  maxObjects: 5_000_000,
+  maxHitBytes: 16 * 1024 ** 2,
+  maxDepth: 1000,
+}
 
 /** Finds the hits of one export document that arrives in chunks. */
 export interface ExportScanner {
@@ -80,6 +89,7 @@ export function createExportScanner(
   let place: 'envelope' | 'hits' | 'hit' = 'envelope'
   let beforeHit: 'first' | 'comma' | 'next' = 'first'
   let count = 0
+  let bytes = 0
   /** Bytes not read yet, with room for a NUL behind them. */
   let buffer = hitBuffer(0)
   let filled = 0
@@ -87,6 +97,8 @@ export function createExportScanner(
   let enough = 1
 
   function feed(chunk: Uint8Array): void {
+    bytes += chunk.length
+    if (bytes > limits.maxExportBytes) throw documentTooLarge(limits)
     makeRoom(Math.min(filled + chunk.length, MAX_PIECE_BYTES))
     for (let taken = 0; taken < chunk.length; ) {
       const piece = chunk.subarray(taken, taken + buffer.length - 1 - filled)
@@ -116,8 +128,9 @@ export function createExportScanner(
   function readHit(at: number): number | undefined {
     const end = reader.read(buffer, at)
     if (end < 0 && ~end < filled) throw broken(`hit ${count} is not sound JSON`)
-    if ((end < 0 ? filled : end) - at > limits.maxHitBytes) throw tooLarge()
+    if ((end < 0 ? filled : end) - at > limits.maxHitBytes) throw hitTooLarge(count, limits)
     if (end < 0) return undefined
+    if (count === limits.maxObjects) throw tooManyObjects(limits)
     onHit({ bytes: buffer.subarray(at, end), index: count, members: reader.members() })
     count += 1
     place = 'hits'
@@ -155,13 +168,6 @@ export function createExportScanner(
     const larger = hitBuffer(bytes)
     larger.set(buffer.subarray(0, filled))
     buffer = larger
-  }
-
-  function tooLarge(): DashkeepError {
-    return new DashkeepError(
-      `Cannot read the export: hit ${count} is larger than ${limits.maxHitBytes} bytes`,
-      { hint: 'raise limits.maxHitBytes; a hit is held in memory about four times over' },
-    )
   }
 
   function end(): ExportEnvelope {
@@ -312,6 +318,25 @@ function isSpace(byte: number): boolean {
 function broken(state: string): DashkeepError {
   return new DashkeepError(`Cannot read the export: ${state}`, {
     hint: 'look at the answer with curl: it is not what the export operation promises',
+  })
+}
+
+function hitTooLarge(count: number, { maxHitBytes }: ScanLimits): DashkeepError {
+  return new DashkeepError(
+    `Cannot read the export: hit ${count} is larger than ${maxHitBytes} bytes`,
+    { hint: 'raise limits.maxHitBytes; a hit is held in memory about four times over' },
+  )
+}
+
+function tooManyObjects({ maxObjects }: ScanLimits): DashkeepError {
+  return new DashkeepError(`Cannot read the export: it holds more than ${maxObjects} objects`, {
+    hint: 'raise limits.maxObjects; each object takes 32 bytes of memory',
+  })
+}
+
+function documentTooLarge({ maxExportBytes }: ScanLimits): DashkeepError {
+  return new DashkeepError(`Cannot read the export: it is larger than ${maxExportBytes} bytes`, {
+    hint: 'raise limits.maxExportBytes',
   })
 }
 

@@ -45,6 +45,7 @@ export async function proveExport(
   const proving = proveDataFile(store, key, file, {
     signal: options.signal,
     opener: options.opener,
+    maxContentBytes: options.limits?.maxExportBytes,
     onContent(chunk) {
       attempt(() => scan.feed(chunk))
       return options.drain?.()

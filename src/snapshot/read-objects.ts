@@ -75,7 +75,8 @@ export async function copyExport(
   const { file } = exportOf(manifest, type)
   const key = dataFileKey(manifest, file)
   if (!canOpen(file, options.opener)) throw cannotOpen(key, undefined)
-  const defect = await proveDataFile(store, key, file, options)
+  const maxContentBytes = options.limits?.maxExportBytes
+  const defect = await proveDataFile(store, key, file, { ...options, maxContentBytes })
   options.signal?.throwIfAborted()
   if (defect !== undefined) throw damaged(`${key}: ${defect.detail}`)
 }

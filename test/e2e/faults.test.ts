@@ -197,11 +197,12 @@ describe('keeps the earlier snapshot, and says why there is no new one, when', (
     await expectUntouched(trial, before)
   })
 
-  it('a hit or an export is larger than the limits allow', async () => {
+  it('a hit or an export is larger, or holds more objects, than the limits allow', async () => {
     const { trial, before } = await startWithSnapshot()
     await using _trial = trial
     for (const [limits, message] of [
       [{ maxHitBytes: 100 }, /a hit is larger than|hit \d+ is larger than|more than 100/],
+      [{ maxObjects: 2 }, /Cannot read the export: it holds more than 2 objects/],
       [{ maxExportBytes: 1000 }, /the answer is larger than the limit of 1000 bytes/],
     ] as const) {
       const config = await trial.write('tight.yaml', { limits: { ...limits, retryBaseMs: 1 } })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { DashkeepError } from '../../src/errors.ts'
 import {
   createExportScanner,
+  defaultScanLimits,
   type ExportEnvelope,
   type ScanLimits,
 } from '../../src/snapshot/export-scanner.ts'
@@ -310,7 +311,7 @@ describe('a document beyond the limits', () => {
   const around = (hit: string) => `{"hits":[{},${hit}],"kibanaVersion":"7"}`
 
   it('is refused when a hit is larger than it may be, in one chunk or in many', () => {
-    const limits = { maxHitBytes: 100, maxDepth: 10 }
+    const limits = { ...defaultScanLimits, maxHitBytes: 100, maxDepth: 10 }
     const fits = `{"a":"${'x'.repeat(92)}"}`
     const larger = `{"a":"${'x'.repeat(93)}"}`
     for (const size of [1, 7, 1000]) {
@@ -325,7 +326,7 @@ describe('a document beyond the limits', () => {
   })
 
   it('is refused before an endless hit has been gathered', () => {
-    const limits = { maxHitBytes: 1000, maxDepth: 10 }
+    const limits = { ...defaultScanLimits, maxHitBytes: 1000, maxDepth: 10 }
     const scanner = createExportScanner(() => {}, limits)
     scanner.feed(Buffer.from('{"hits":[{"a":"'))
     const fed = failure(() => {
@@ -334,9 +335,32 @@ describe('a document beyond the limits', () => {
     expect(fed?.message).toContain('hit 0 is larger than 1000 bytes')
   })
 
+  it('is refused when it holds more hits than it may, however they arrive', () => {
+    const limits = { ...defaultScanLimits, maxObjects: 3 }
+    const text = (hits: number) => `{"hits":[${Array(hits).fill('{}')}],"kibanaVersion":"7"}`
+    for (const size of [1, 7, 1000]) {
+      const places = Array.from({ length: 50 }, (_, index) => index * size)
+      const run = (hits: number) => scan(cut(Buffer.from(text(hits)), places), limits)
+      expect(run(3).hits).toBe(3)
+      const error = failure(() => run(4))
+      expect(error?.message).toBe('Cannot read the export: it holds more than 3 objects')
+      expect(error?.hint).toContain('limits.maxObjects')
+      expect(error?.transient).toBe(false)
+    }
+  })
+
+  it('is refused when it is larger than it may be', () => {
+    const text = '{"hits":[{}],"kibanaVersion":"7"}'
+    const limits = { ...defaultScanLimits, maxExportBytes: text.length }
+    expect(scanText(text, limits).hits).toBe(1)
+    const error = failure(() => scanText(`${text} `, limits))
+    expect(error?.message).toBe(`Cannot read the export: it is larger than ${text.length} bytes`)
+    expect(error?.hint).toContain('limits.maxExportBytes')
+  })
+
   it('is refused when a hit is nested deeper than it may be', () => {
     const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
-    const limits = { maxHitBytes: 1000, maxDepth: 20 }
+    const limits = { ...defaultScanLimits, maxHitBytes: 1000, maxDepth: 20 }
     expect(scanText(around(nested(20)), limits).hits).toBe(2)
     const error = failure(() => scanText(around(nested(21)), limits))
     expect(error?.message).toBe('Cannot read the export: hit 1 is nested deeper than 20 levels')

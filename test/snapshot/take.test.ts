@@ -3,6 +3,7 @@ import zlib from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { DashkeepError } from '../../src/errors.ts'
 import { listFolders } from '../../src/snapshot/archive.ts'
+import { defaultScanLimits } from '../../src/snapshot/export-scanner.ts'
 import { decodeManifest, encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
 import {
   type TakenSnapshot,
@@ -587,7 +588,7 @@ describe('an export that fails', () => {
   })
 
   it('fails when a hit is larger than it may be', async () => {
-    const scanLimits = { maxHitBytes: 50, maxDepth: 10 }
+    const scanLimits = { ...defaultScanLimits, maxHitBytes: 50, maxDepth: 10 }
     const error = await failure(
       take(scriptSource(answers()), createMemoryStore(), { takenAt: day(1), scanLimits }),
     )
