@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { cleanStrings, escapeHidden } from './clean-text.ts'
-import type { LogLevel } from './config.ts'
+import type { LogLevel } from './config/config.ts'
 
 export type { Logger } from 'pino'
 

@@ -1,4 +1,4 @@
-import type { AccountConfig } from './config.ts'
+import type { AccountConfig } from './config/config.ts'
 import { DashkeepError } from './errors.ts'
 import { isSameService } from './snapshot/origin.ts'
 

@@ -1,6 +1,7 @@
 import pMap from 'p-map'
 import type { AccountBackup } from './app.ts'
-import { type AccountConfig, type Config, type Environment, readSecret } from './config.ts'
+import type { AccountConfig, Config, Environment } from './config/config.ts'
+import { readSecret } from './config/secrets.ts'
 import { hintOf } from './errors.ts'
 import type { Logger, LogTail } from './log.ts'
 import { createNotifier } from './notify/notifier.ts'

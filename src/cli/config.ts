@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
-import { configSchema, loadConfig } from '../config.ts'
+import { configSchema } from '../config/config.ts'
+import { loadConfig } from '../config/load.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { plural, type Terminal } from './terminal.ts'

@@ -1,5 +1,6 @@
 import { readAccountId } from '../account-id.ts'
-import { type AccountConfig, type Config, type ConfigNeed, loadConfig } from '../config.ts'
+import type { AccountConfig, Config } from '../config/config.ts'
+import { type ConfigNeed, loadConfig } from '../config/load.ts'
 import { DashkeepError } from '../errors.ts'
 import { createLog, createLogTail, type Logger, type LogTail } from '../log.ts'
 import { matchesGlob } from '../objects/match-object.ts'

@@ -1,5 +1,5 @@
 import { exportLive } from '../app.ts'
-import type { AccountConfig } from '../config.ts'
+import type { AccountConfig } from '../config/config.ts'
 import { DashkeepError } from '../errors.ts'
 import { readManifest, type SnapshotFolder } from '../snapshot/archive.ts'
 import {

@@ -1,5 +1,5 @@
 import { connectAccount, openArchive } from '../app.ts'
-import { type AccountConfig, defaultTypes, type Limits } from '../config.ts'
+import { type AccountConfig, defaultTypes, type Limits } from '../config/config.ts'
 import { hintOf } from '../errors.ts'
 import { type Claim, findRivals } from '../owners.ts'
 import { futureToleranceMs } from '../snapshot/future.ts'

@@ -1,6 +1,7 @@
 import type { Patience } from '../accounts/list-until.ts'
 import { connectManagement, type Management } from '../app.ts'
-import type { AccountConfig, Config, ConfigNeed } from '../config.ts'
+import type { AccountConfig, Config } from '../config/config.ts'
+import type { ConfigNeed } from '../config/load.ts'
 import { DashkeepError } from '../errors.ts'
 import { type Context, createContext, findAccount, parseId } from './context.ts'
 import type { CommonOptions } from './program.ts'

@@ -1,6 +1,6 @@
 import { openArchive } from '../app.ts'
-import type { Config, Retention } from '../config.ts'
-import { parseDuration } from '../duration.ts'
+import type { Config, Retention } from '../config/config.ts'
+import { parseDuration } from '../config/duration.ts'
 import { DashkeepError } from '../errors.ts'
 import {
   type AccountPrunePlan,

@@ -1,5 +1,5 @@
 import { connectAccount, openArchive, openEncryption, scanLimitsOf } from '../app.ts'
-import type { AccountConfig } from '../config.ts'
+import type { AccountConfig } from '../config/config.ts'
 import { DashkeepError } from '../errors.ts'
 import { type DrillResult, drillRestore } from '../restore/drill.ts'
 import { snapshotSource } from '../restore/source.ts'

@@ -1,4 +1,4 @@
-import type { AccountConfig } from '../config.ts'
+import type { AccountConfig } from '../config/config.ts'
 import type { AppliedRestore } from '../restore/apply.ts'
 import {
   objectsToSend,

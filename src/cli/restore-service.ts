@@ -1,5 +1,5 @@
 import { backupAccount, connectAccount, scanLimitsOf } from '../app.ts'
-import type { AccountConfig, Config } from '../config.ts'
+import type { AccountConfig, Config } from '../config/config.ts'
 import { DashkeepError, hintOf } from '../errors.ts'
 import { applyRestore, type SentBatch } from '../restore/apply.ts'
 import {

@@ -1,5 +1,5 @@
 import { openArchive, openEncryption, scanLimitsOf } from '../app.ts'
-import type { ConfigNeed } from '../config.ts'
+import type { ConfigNeed } from '../config/load.ts'
 import { DashkeepError } from '../errors.ts'
 import { readCatalogue } from '../restore/catalogue.ts'
 import { chooseObjects, type Selection } from '../restore/choose.ts'

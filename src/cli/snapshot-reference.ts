@@ -1,4 +1,4 @@
-import { durationPattern, parseDuration } from '../duration.ts'
+import { durationPattern, parseDuration } from '../config/duration.ts'
 import { DashkeepError } from '../errors.ts'
 import { splitByTime } from '../snapshot/future.ts'
 import { formatTime } from './terminal.ts'

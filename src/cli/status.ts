@@ -1,6 +1,6 @@
 import { openArchive } from '../app.ts'
-import type { AccountConfig } from '../config.ts'
-import { parseDuration } from '../duration.ts'
+import type { AccountConfig } from '../config/config.ts'
+import { parseDuration } from '../config/duration.ts'
 import { countObjects } from '../snapshot/manifest.ts'
 import { type AccountStatus, readStatus } from '../snapshot/status.ts'
 import { type Context, createContext, parseAccountId } from './context.ts'

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { cleanLine, escapeHidden } from '../clean-text.ts'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../config/config.ts'
 import { hintOf, InterruptedError } from '../errors.ts'
 import { type Colors, createColors, paintLine } from './colors.ts'
 

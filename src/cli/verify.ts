@@ -1,5 +1,5 @@
 import { openArchive, openEncryption, scanLimitsOf } from '../app.ts'
-import { durationPattern, parseDuration } from '../duration.ts'
+import { durationPattern, parseDuration } from '../config/duration.ts'
 import { DashkeepError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { listFolders, type SnapshotFolder } from '../snapshot/archive.ts'

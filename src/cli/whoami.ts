@@ -1,5 +1,5 @@
 import { checkOwner, connectAccount } from '../app.ts'
-import type { AccountConfig } from '../config.ts'
+import type { AccountConfig } from '../config/config.ts'
 import { type Context, createContext, selectAccounts } from './context.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'

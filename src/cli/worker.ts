@@ -1,4 +1,4 @@
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../config/load.ts'
 import { systemClock } from '../worker/clock.ts'
 import { runWorker } from '../worker/worker.ts'
 import { createContext, selectAccounts } from './context.ts'

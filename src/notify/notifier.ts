@@ -1,5 +1,5 @@
 import { cleanStrings } from '../clean-text.ts'
-import { type NotificationConfig, runEvents } from '../config.ts'
+import { type NotificationConfig, runEvents } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { RunOutcome } from '../outcome.ts'
 import { post } from '../post.ts'

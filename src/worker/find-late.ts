@@ -1,6 +1,6 @@
 import pMap from 'p-map'
 import { connectAccount, openArchive } from '../app.ts'
-import type { AccountConfig, Config, Environment } from '../config.ts'
+import type { AccountConfig, Config, Environment } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { type AccountStatus, readStatus } from '../snapshot/status.ts'
 import type { ObjectStore } from '../store/object-store.ts'

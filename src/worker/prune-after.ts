@@ -1,4 +1,4 @@
-import type { Retention } from '../config.ts'
+import type { Retention } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { applyPrune, planPrune } from '../snapshot/prune.ts'
 import { findLeftWrites } from '../snapshot/sweep.ts'

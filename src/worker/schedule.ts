@@ -1,4 +1,4 @@
-import type { Calendar } from './calendar.ts'
+import type { Calendar } from '../config/calendar.ts'
 import type { Clock } from './clock.ts'
 
 /** Longest time between two looks at the clock, so that one that was set is noticed. */

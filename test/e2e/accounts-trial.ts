@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Environment } from '../../src/config.ts'
+import type { Environment } from '../../src/config/config.ts'
 import type { AccountSeed, SandboxOptions, SubAccountSettings } from '../../src/sandbox/options.ts'
 import type { RecordedRequest } from '../../src/sandbox/recorder.ts'
 import type { Finished } from './run-dashkeep.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Environment } from '../../src/config.ts'
+import type { Environment } from '../../src/config/config.ts'
 import { identity, recipient } from '../golden/key.ts'
 import { accountsOf, jsonLines } from './run-dashkeep.ts'
 import { shopId, startTrial, type Trial } from './trial.ts'

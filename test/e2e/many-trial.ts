@@ -1,4 +1,4 @@
-import type { Environment } from '../../src/config.ts'
+import type { Environment } from '../../src/config/config.ts'
 import type { SandboxOptions } from '../../src/sandbox/options.ts'
 import { accountsFrom, shortLimits, startTrial, type Trial } from './trial.ts'
 

@@ -4,7 +4,7 @@ import { PassThrough, Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runCli } from '../../src/cli/run.ts'
-import type { Environment } from '../../src/config.ts'
+import type { Environment } from '../../src/config/config.ts'
 
 /** What a run of dashkeep said and how it ended. */
 export interface Finished {

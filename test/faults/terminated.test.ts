@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Environment } from '../../src/config.ts'
+import type { Environment } from '../../src/config/config.ts'
 import { createS3Store } from '../../src/store/s3.ts'
 import { accountsOf, type Finished, spawnDashkeep, until } from '../e2e/run-dashkeep.ts'
 import { shopId, startTrial, type Trial } from '../e2e/trial.ts'

@@ -1,4 +1,4 @@
-import type { Environment } from '../../src/config.ts'
+import type { Environment } from '../../src/config/config.ts'
 import type { AccountSeed } from '../../src/sandbox/options.ts'
 import { startTrial, type Trial } from '../e2e/trial.ts'
 import { exportBody, numbered } from '../snapshot/scripted-source.ts'

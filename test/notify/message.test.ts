@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type RunEvent, runEvents } from '../../src/config.ts'
+import { type RunEvent, runEvents } from '../../src/config/config.ts'
 import { newsOf } from '../../src/notify/events.ts'
 import { composeJson, composeText } from '../../src/notify/message.ts'
 import type { RunOutcome } from '../../src/outcome.ts'

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import type { NotificationConfig } from '../../src/config.ts'
+import type { NotificationConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/log.ts'
 import { createNotifier } from '../../src/notify/notifier.ts'
 import { jsonLines } from '../e2e/run-dashkeep.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createCalendar } from '../../src/worker/calendar.ts'
+import { createCalendar } from '../../src/config/calendar.ts'
 import { followSchedule } from '../../src/worker/schedule.ts'
 import { createSteppedClock, hours, minutes } from './stepped-clock.ts'
 

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 import { exitCodeOf, exitCodeOfRun } from '../../src/cli/exit-codes.ts'
-import { type Environment, loadConfig } from '../../src/config.ts'
+import type { Environment } from '../../src/config/config.ts'
+import { loadConfig } from '../../src/config/load.ts'
 import { DashkeepError } from '../../src/errors.ts'
 import { createLog, createLogTail } from '../../src/log.ts'
 import { runWorker } from '../../src/worker/worker.ts'

@@ -1,4 +1,4 @@
-import { DashkeepError } from './errors.ts'
+import { DashkeepError } from '../errors.ts'
 
 const units: Record<string, number> = {
   s: 1000,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createCalendar } from '../../src/worker/calendar.ts'
+import { createCalendar } from '../../src/config/calendar.ts'
 
 /** The next runs after a moment, as ISO text to the minute. */
 function runsAfter(cron: string, timeZone: string, after: string, count: number): string[] {

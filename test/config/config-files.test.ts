@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { configSchema, loadConfig } from '../src/config.ts'
-import { sampleApiToken } from '../src/sandbox/sample-account.ts'
+import { configSchema } from '../../src/config/config.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { sampleApiToken } from '../../src/sandbox/sample-account.ts'
 
-const folder = fileURLToPath(new URL('../config/', import.meta.url))
+const folder = fileURLToPath(new URL('../../config/', import.meta.url))
 
 describe('what is shipped in config/', () => {
   it('holds the schema that `config schema` prints', async () => {

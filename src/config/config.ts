@@ -1,9 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { readAccountId } from './account-id.ts'
+import type { Shard } from '../shard.ts'
 import { durationPattern, parseDuration } from './duration.ts'
-import { DashkeepError } from './errors.ts'
-import { parseShard, type Shard } from './shard.ts'
 
 /** Where a secret comes from. The secret itself never stands in a configuration. */
 export type SecretSource = { readonly env: string } | { readonly file: string }
@@ -192,7 +189,7 @@ const secretSource = z.union(
 /** Types whose files, without compression, would have the names of the archive's own files. */
 const reservedTypes: ReadonlySet<string> = new Set(['manifest', 'damaged'])
 
-const fileSchema = z
+export const fileSchema = z
   .strictObject({
     service: z
       .strictObject({
@@ -430,7 +427,7 @@ const fileSchema = z
   })
   .describe('Configuration of dashkeep')
 
-type FileConfig = z.infer<typeof fileSchema>
+export type FileConfig = z.infer<typeof fileSchema>
 
 const defaultLimits: Limits = {
   accounts: 4,
@@ -453,296 +450,13 @@ export const defaultTypes = ['search', 'visualization', 'dashboard'] as const
 /** The environment, as `process.env` gives it. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What the command line says of the configuration; it goes over everything else. */
-export interface ConfigFlags {
-  readonly config?: string | undefined
-  readonly store?: string | undefined
-  readonly logLevel?: string | undefined
-  /** Such as `0/8`, the first of eight. */
-  readonly shard?: string | undefined
-}
-
-/** What a verb cannot do without. */
-export type ConfigNeed = 'accounts' | 'store'
-
-/**
- * Reads the configuration: flags over environment over file. Throws one `usage` error that names
- * every problem with its path or variable.
- */
-export async function loadConfig(
-  env: Environment,
-  flags: ConfigFlags = {},
-  needs: readonly ConfigNeed[] = [],
-): Promise<Config> {
-  const problems: string[] = []
-  const variables = await readVariables(env, problems)
-  const path = flags.config ?? variables.CONFIG
-  const file = path === undefined ? {} : await readConfigFile(path, problems)
-  const layered = layer(file, fromEnvironment(variables, env, problems), fromFlags(flags))
-  const checked = await fileSchema.safeParseAsync(layered)
-  if (!checked.success) {
-    const sourceOf = (place: string) => sourceOfPlace(place, env, flags)
-    problems.push(...checked.error.issues.flatMap((issue) => describeIssue(issue, sourceOf)))
-  }
-  const accounts = checked.data ? resolveAccounts(checked.data, problems) : []
-  const management = checked.data && resolveManagement(checked.data, problems)
-  const shard = readShard(variables, env, flags, problems)
-  if (checked.data) problems.push(...missing(checked.data, needs, env))
-  if (problems.length > 0 || !checked.data) throw unusable(path, problems)
-  return complete(checked.data, { accounts, management, shard })
-}
-
 /** The JSON schema of the configuration file. */
 export function configSchema(): object {
   return z.toJSONSchema(fileSchema, { target: 'draft-2020-12', unrepresentable: 'any' })
 }
 
-/** Reads a secret anew, so that a rotated one is picked up. Throws a `usage` error without it. */
-export async function readSecret(
-  source: SecretSource,
-  env: Environment,
-  what: 'token' | 'passphrase' | 'identity' | 'address',
-): Promise<string> {
-  const unreadable = (state: string, cause?: unknown) =>
-    new DashkeepError(`Cannot read the ${what}: ${state}`, {
-      kind: 'usage',
-      hint: `set it, or point the configuration at where the ${what} is`,
-      ...(cause !== undefined && { cause }),
-    })
-  if ('env' in source) {
-    const value = env[source.env]?.trim()
-    if (value) return value
-    throw unreadable(`the variable ${source.env} is not set`)
-  }
-  const value = await readText(source.file).catch((cause) => {
-    throw unreadable(fileState(source.file, cause), cause)
-  })
-  if (value) return value
-  throw unreadable(`${source.file} is empty`)
-}
-
-const variableNames = [
-  'BASE_URL',
-  'API_TOKEN',
-  'ACCOUNT_ID',
-  'PATH_PREFIX',
-  'IMPORT_PATH',
-  'STORE',
-  'RECIPIENTS',
-  'IDENTITY',
-  'SCHEDULE',
-  'TIME_ZONE',
-  'TYPES',
-  'LOG_LEVEL',
-  'CONFIG',
-  'SHARD',
-  'SHARDS',
-  'LISTEN',
-  'METRICS_TEXTFILE',
-  'PUSHGATEWAY',
-  'PING_URL',
-  'WEBHOOK_URL',
-  'SLACK_URL',
-] as const
-
-type Variables = Partial<Record<(typeof variableNames)[number], string>>
-
-/** Reads `DASHKEEP_<NAME>` or the file that `DASHKEEP_<NAME>_FILE` names. */
-async function readVariables(env: Environment, problems: string[]): Promise<Variables> {
-  const variables: Variables = {}
-  for (const short of variableNames) {
-    const long = `DASHKEEP_${short}`
-    const path = env[`${long}_FILE`]
-    if (env[long] && path) problems.push(`${long} and ${long}_FILE are both set: unset one`)
-    if (env[long]) variables[short] = env[long]
-    else if (path) {
-      await readText(path).then(
-        (text) => {
-          variables[short] = text
-        },
-        (error) => problems.push(`${long}_FILE: ${fileState(path, error)}`),
-      )
-    }
-  }
-  return variables
-}
-
-async function readConfigFile(path: string, problems: string[]): Promise<object> {
-  // Imported late, like what reads cron expressions: many are told all by the environment.
-  const { parse, YAMLParseError } = await import('yaml')
-  try {
-    const document: unknown = parse(await readFile(path, 'utf8'))
-    if (document !== null && typeof document === 'object' && !Array.isArray(document)) {
-      return document
-    }
-    problems.push(`${path}: expected members such as accounts and store`)
-  } catch (error) {
-    const state = error instanceof YAMLParseError ? `${path}: ${firstLine(error)}` : undefined
-    problems.push(state ?? fileState(path, error))
-  }
-  return {}
-}
-
-/** The variables in the form of the file. Only the token's source is kept, never the token. */
-function fromEnvironment(variables: Variables, env: Environment, problems: string[]): object {
-  const { BASE_URL, PATH_PREFIX, IMPORT_PATH, ACCOUNT_ID, STORE, SCHEDULE, TIME_ZONE, TYPES } =
-    variables
-  const { LISTEN, METRICS_TEXTFILE, PUSHGATEWAY } = variables
-  const notifications = (['ping', 'webhook', 'slack'] as const).flatMap((kind) => {
-    const address = secretVariable(notificationVariables[kind], variables, env)
-    return address ? [{ kind, url: address }] : []
-  })
-  const accountId = readAccountId(ACCOUNT_ID?.trim() ?? '')
-  if (ACCOUNT_ID !== undefined && accountId === undefined) {
-    problems.push('DASHKEEP_ACCOUNT_ID: expected an integer')
-  }
-  const token = secretVariable('API_TOKEN', variables, env)
-  const account = token && { name: 'default', accountId, token }
-  return {
-    service: { baseUrl: BASE_URL, pathPrefix: PATH_PREFIX, importPath: IMPORT_PATH },
-    ...(account && { accounts: [account] }),
-    store: {
-      url: STORE,
-      endpoint: env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined,
-      region: env.AWS_REGION || undefined,
-    },
-    encryption: {
-      recipients: variables.RECIPIENTS?.split(',').map((word) => word.trim()),
-      identity: secretVariable('IDENTITY', variables, env),
-    },
-    schedule: { cron: SCHEDULE, timeZone: TIME_ZONE },
-    worker: { listen: LISTEN === 'false' ? false : LISTEN },
-    metrics: { textfile: METRICS_TEXTFILE, pushgateway: PUSHGATEWAY },
-    ...(notifications.length > 0 && { notifications }),
-    types: TYPES?.split(',').map((word) => word.trim()),
-    logLevel: variables.LOG_LEVEL,
-  }
-}
-
-const notificationVariables = {
-  ping: 'PING_URL',
-  webhook: 'WEBHOOK_URL',
-  slack: 'SLACK_URL',
-} as const
-
-/** Where a secret given by a variable, or by its file, is to be read from. */
-function secretVariable(
-  short: keyof Variables,
-  variables: Variables,
-  env: Environment,
-): SecretSource | undefined {
-  const file = env[`DASHKEEP_${short}_FILE`]
-  if (file) return { file }
-  return variables[short] === undefined ? undefined : { env: `DASHKEEP_${short}` }
-}
-
-function fromFlags(flags: ConfigFlags): object {
-  return { store: { url: flags.store }, logLevel: flags.logLevel }
-}
-
-/** What a file names is not mixed with what the environment names. */
-const wholeLists: readonly string[] = ['accounts', 'notifications']
-
-/** Puts later layers over earlier ones, section by section; a file's lists stay its own. */
-function layer(file: object, ...over: object[]): object {
-  const result: Record<string, unknown> = { ...file }
-  for (const one of over) {
-    for (const [key, value] of Object.entries(one)) {
-      if (value === undefined || (wholeLists.includes(key) && result[key] !== undefined)) continue
-      if (typeof value !== 'object' || Array.isArray(value)) result[key] = value
-      else result[key] = mergeSection(result[key], value)
-      if (result[key] === undefined) delete result[key]
-    }
-  }
-  return result
-}
-
-function mergeSection(below: unknown, above: object): unknown {
-  const given = Object.entries(above).filter(([, value]) => value !== undefined)
-  if (given.length === 0) return below
-  return { ...(typeof below === 'object' ? below : {}), ...Object.fromEntries(given) }
-}
-
-function resolveAccounts(file: FileConfig, problems: string[]): AccountConfig[] {
-  const names = new Set<string>()
-  return (file.accounts ?? []).map((account, place) => {
-    if (names.has(account.name))
-      problems.push(`accounts.${place}.name: ${account.name} comes twice`)
-    names.add(account.name)
-    return resolveAccount(account, file, { place: `accounts.${place}`, problems })
-  })
-}
-
-function resolveManagement(file: FileConfig, problems: string[]): AccountConfig | undefined {
-  if (file.management === undefined) return undefined
-  const account = { ...file.management, name: 'management' }
-  return resolveAccount(account, file, { place: 'management', problems })
-}
-
-function resolveAccount(
-  account: NonNullable<FileConfig['accounts']>[number],
-  { service }: FileConfig,
-  { place, problems }: { place: string; problems: string[] },
-): AccountConfig {
-  const baseUrl = account.baseUrl ?? service?.baseUrl ?? ''
-  if (!baseUrl) {
-    problems.push(
-      `${place}.baseUrl: missing, and neither service.baseUrl nor DASHKEEP_BASE_URL is set`,
-    )
-  }
-  return {
-    name: account.name,
-    baseUrl,
-    pathPrefix: account.pathPrefix ?? service?.pathPrefix ?? '',
-    accountId: account.accountId,
-    token: account.token,
-    include: account.include,
-  }
-}
-
-/**
- * Which part of the accounts is this process's: said outright, or by the number of shards where an
- * Indexed Job of Kubernetes says which of them this is.
- */
-function readShard(
-  { SHARD, SHARDS }: Variables,
-  env: Environment,
-  flags: ConfigFlags,
-  problems: string[],
-): Shard | undefined {
-  const given = flags.shard ?? SHARD
-  if (given !== undefined) {
-    const shard = parseShard(given)
-    const source = flags.shard === undefined ? 'DASHKEEP_SHARD' : '--shard'
-    if (!shard) problems.push(`${source}: expected one of several, from 0, such as 0/8 or 7/8`)
-    return shard
-  }
-  if (SHARDS === undefined) return undefined
-  const index = env.JOB_COMPLETION_INDEX
-  if (!index) problems.push('DASHKEEP_SHARDS: set, but JOB_COMPLETION_INDEX is not')
-  const shard = index ? parseShard(`${index}/${SHARDS}`) : undefined
-  if (index && !shard) {
-    problems.push(`DASHKEEP_SHARDS: ${SHARDS} shards have none with the index ${index}`)
-  }
-  return shard
-}
-
-/** What a verb needs and nobody gave. A `_FILE` that cannot be read is another problem. */
-function missing(file: FileConfig, needs: readonly ConfigNeed[], env: Environment): string[] {
-  const problems: string[] = []
-  if (needs.includes('accounts') && file.accounts === undefined) {
-    problems.push('DASHKEEP_API_TOKEN: not set, and no configuration file names accounts')
-    if (!file.service?.baseUrl && !env.DASHKEEP_BASE_URL_FILE) {
-      problems.push('DASHKEEP_BASE_URL: not set')
-    }
-  }
-  if (needs.includes('store') && file.store?.url === undefined && !env.DASHKEEP_STORE_FILE) {
-    problems.push('DASHKEEP_STORE: not set, and neither --store nor store.url is given')
-  }
-  return problems
-}
-
-function complete(
+/** Fills in the defaults. */
+export function complete(
   file: FileConfig,
   outside: Pick<Config, 'accounts' | 'management' | 'shard'>,
 ): Config {
@@ -800,52 +514,6 @@ function withoutUndefined(limits: object): Partial<Limits> {
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
 }
 
-/** What can stand in for a place in the file. */
-const standIns: readonly {
-  readonly place: string
-  readonly flag?: readonly [keyof ConfigFlags, string]
-  readonly variables: readonly string[]
-}[] = [
-  { place: 'service.baseUrl', variables: ['DASHKEEP_BASE_URL'] },
-  { place: 'service.pathPrefix', variables: ['DASHKEEP_PATH_PREFIX'] },
-  { place: 'service.importPath', variables: ['DASHKEEP_IMPORT_PATH'] },
-  { place: 'store.url', flag: ['store', '--store'], variables: ['DASHKEEP_STORE'] },
-  { place: 'store.endpoint', variables: ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'] },
-  { place: 'schedule.cron', variables: ['DASHKEEP_SCHEDULE'] },
-  { place: 'schedule.timeZone', variables: ['DASHKEEP_TIME_ZONE'] },
-  { place: 'worker.listen', variables: ['DASHKEEP_LISTEN'] },
-  { place: 'metrics.textfile', variables: ['DASHKEEP_METRICS_TEXTFILE'] },
-  { place: 'metrics.pushgateway', variables: ['DASHKEEP_PUSHGATEWAY'] },
-  { place: 'types', variables: ['DASHKEEP_TYPES'] },
-  { place: 'logLevel', flag: ['logLevel', '--log-level'], variables: ['DASHKEEP_LOG_LEVEL'] },
-]
-
-/** The flag or variable that gave what is wrong at this place; the place itself for the file. */
-function sourceOfPlace(place: string, env: Environment, flags: ConfigFlags): string {
-  const found = standIns.find((one) => place === one.place || place.startsWith(`${one.place}.`))
-  if (found === undefined) return place
-  if (found.flag !== undefined && flags[found.flag[0]] !== undefined) return found.flag[1]
-  return found.variables.find((name) => env[name] || env[`${name}_FILE`]) ?? place
-}
-
-function describeIssue(issue: z.core.$ZodIssue, sourceOf: (place: string) => string): string[] {
-  const path = issue.path.join('.')
-  if (issue.code === 'unrecognized_keys') {
-    const place = path === '' ? '' : `${path}.`
-    return issue.keys.map((key) => `${place}${key}: unknown key`)
-  }
-  return [`${sourceOf(path) || 'the document'}: ${issue.message.replace(/^Invalid input: /, '')}`]
-}
-
-function unusable(path: string | undefined, problems: readonly string[]): DashkeepError {
-  const from = path === undefined ? '' : ` ${path}`
-  return new DashkeepError(`Cannot use the configuration${from}`, {
-    kind: 'usage',
-    problems,
-    hint: '`dashkeep config schema` prints what a file may hold; the README lists the variables',
-  })
-}
-
 /** Nothing secret can stand in an address of this form, so that it may be shown and recorded. */
 function isPlainAddress(address: string): boolean {
   const { username, password, search, hash } = URL.parse(address) ?? {}
@@ -865,20 +533,4 @@ function isTimeZone(zone: string): boolean {
   } catch {
     return false
   }
-}
-
-async function readText(path: string): Promise<string> {
-  return (await readFile(path, 'utf8')).trim()
-}
-
-function fileState(path: string, error: unknown): string {
-  const { code } = error as { code?: string }
-  if (code === 'ENOENT') return `${path} is not there`
-  if (code === 'EACCES') return `${path} may not be read by this user`
-  if (code === 'EISDIR') return `${path} is a folder`
-  return `${path} cannot be read (${code ?? 'unknown reason'})`
-}
-
-function firstLine(error: Error): string {
-  return error.message.split('\n')[0]?.replace(/:$/, '') ?? ''
 }

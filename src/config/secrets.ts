@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+import { DashkeepError } from '../errors.ts'
+import type { Environment, SecretSource } from './config.ts'
+
+/** Reads a secret anew, so that a rotated one is picked up. Throws a `usage` error without it. */
+export async function readSecret(
+  source: SecretSource,
+  env: Environment,
+  what: 'token' | 'passphrase' | 'identity' | 'address',
+): Promise<string> {
+  const unreadable = (state: string, cause?: unknown) =>
+    new DashkeepError(`Cannot read the ${what}: ${state}`, {
+      kind: 'usage',
+      hint: `set it, or point the configuration at where the ${what} is`,
+      ...(cause !== undefined && { cause }),
+    })
+  if ('env' in source) {
+    const value = env[source.env]?.trim()
+    if (value) return value
+    throw unreadable(`the variable ${source.env} is not set`)
+  }
+  const value = await readText(source.file).catch((cause) => {
+    throw unreadable(fileState(source.file, cause), cause)
+  })
+  if (value) return value
+  throw unreadable(`${source.file} is empty`)
+}
+
+/** Reads what a file holds, without white space around it. */
+export async function readText(path: string): Promise<string> {
+  return (await readFile(path, 'utf8')).trim()
+}
+
+/** Says in plain words why a file cannot be read. */
+export function fileState(path: string, error: unknown): string {
+  const { code } = error as { code?: string }
+  if (code === 'ENOENT') return `${path} is not there`
+  if (code === 'EACCES') return `${path} may not be read by this user`
+  if (code === 'EISDIR') return `${path} is a folder`
+  return `${path} cannot be read (${code ?? 'unknown reason'})`
+}
