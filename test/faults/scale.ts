@@ -16,6 +16,11 @@ export function chance(stream: number): (bound: number) => number {
   }
 }
 
+/** How many to try: the second number in a full round. */
+export function scaled(short: number, full: number): number {
+  return isFull ? full : short
+}
+
 /** So many of them, chosen by chance, in their order; all when there are no more. */
 export function sample<T>(all: readonly T[], size: number, stream: number): T[] {
   const wanted = isFull ? size * 10 : size
