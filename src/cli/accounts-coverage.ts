@@ -62,9 +62,7 @@ export async function readCoverage(
 async function readBackups(store: ObjectStore, { now, signal }: Terminal, { log }: Context) {
   const backups = await Array.fromAsync(readStatus(store, { now: now(), signal }))
   for (const { accountId, fromFuture } of backups) logFuture(log, accountId, fromFuture)
-  return backups.map(({ accountId, newestGood }) => {
-    return { accountId, newestGood: newestGood && new Date(newestGood.takenAt) }
-  })
+  return backups.map(({ accountId, newestGoodAt }) => ({ accountId, newestGood: newestGoodAt }))
 }
 
 /** Ids of the configured accounts; the service is asked about those that are configured without. */

@@ -61,14 +61,14 @@ export async function status(
 }
 
 function stateOf(
-  { newestGood, suspects, problems, fromFuture }: AccountStatus,
+  { newestGoodAt, suspects, problems, fromFuture }: AccountStatus,
   { now, maxAgeMs }: { now: Date; maxAgeMs: number | undefined },
 ): State {
-  if (newestGood === undefined) {
+  if (newestGoodAt === undefined) {
     if (problems.length > 0) return 'damaged'
     return suspects.length === 0 && fromFuture.length > 0 ? 'from-future' : 'suspect'
   }
-  const age = now.getTime() - new Date(newestGood.takenAt).getTime()
+  const age = now.getTime() - newestGoodAt.getTime()
   if (maxAgeMs !== undefined && age > maxAgeMs) return 'stale'
   if (problems.length > 0) return 'damaged'
   if (suspects.length > 0) return 'suspect'
@@ -114,7 +114,7 @@ function exitCodeFor(lines: readonly Line[]): number {
 /** Stable members for programs; documented in the README. */
 function toJson({ state, accountId, name, status }: Line, now: Date): object {
   const good = status?.newestGood
-  const takenAt = good && new Date(good.takenAt)
+  const takenAt = status?.newestGoodAt
   return {
     accountId,
     name,
@@ -144,7 +144,7 @@ function printStatus(
       name,
       state === 'good' ? colors.green(state) : colors.red(state),
       good?.snapshot ?? '',
-      good ? formatAge(new Date(good.takenAt), now) : '',
+      status?.newestGoodAt ? formatAge(status.newestGoodAt, now) : '',
       good ? String(countObjects(good)) : '',
       String(status?.snapshots ?? 0),
       formatBytes(status?.bytes ?? 0),

@@ -15,9 +15,8 @@ export interface AccountMetrics {
 
 /** What an archive says of an account. */
 interface ArchivedAccount {
-  readonly newestGood:
-    | { readonly takenAt: string; readonly exports: readonly { readonly objects: number }[] }
-    | undefined
+  readonly newestGood: { readonly exports: readonly { readonly objects: number }[] } | undefined
+  readonly newestGoodAt: Date | undefined
   /** Whether there is a suspect snapshot since. */
   readonly suspect: boolean
 }
@@ -105,10 +104,10 @@ export function createAccountMetrics(registry: Registry): AccountMetrics {
     observe({ accounts, endedAt }) {
       for (const outcome of accounts) observeAccount(outcome, endedAt)
     },
-    observeArchive(account, { newestGood, suspect: isSuspect }) {
+    observeArchive(account, { newestGood, newestGoodAt, suspect: isSuspect }) {
       suspect.set({ account }, isSuspect ? 1 : 0)
-      if (newestGood === undefined) return
-      showSuccess(account, new Date(newestGood.takenAt))
+      if (newestGood === undefined || newestGoodAt === undefined) return
+      showSuccess(account, newestGoodAt)
       if (isSuspect) return
       objects.set(
         { account },

@@ -14,6 +14,8 @@ export interface AccountStatus {
   readonly bytes: number
   /** The newest snapshot that is neither suspect nor from the future; undefined when there is none. */
   readonly newestGood: Manifest | undefined
+  /** When that was taken, by its name: `verify` compares the manifest's own time with it. */
+  readonly newestGoodAt: Date | undefined
   /** Suspect snapshots since then, with their reasons, newest first. */
   readonly suspects: readonly { readonly snapshot: string; readonly reasons: readonly string[] }[]
   /** What could not be read on the way to the newest good snapshot, and damage to its files. */
@@ -53,7 +55,7 @@ async function findNewestGood(
   const suspects: { snapshot: string; reasons: readonly string[] }[] = []
   const problems: string[] = []
   let accountName: string | undefined
-  for (const { accountId, snapshot } of folders.toReversed()) {
+  for (const { accountId, snapshot, takenAt } of folders.toReversed()) {
     const stored = await tryReadManifest(store, accountId, snapshot, options)
     if (stored instanceof ManifestError) {
       problems.push(stored.message)
@@ -62,9 +64,9 @@ async function findNewestGood(
     const { manifest } = stored
     accountName ??= manifest.account.name
     if (manifest.suspect === undefined) {
-      return { accountName, newestGood: manifest, suspects, problems }
+      return { accountName, newestGood: manifest, newestGoodAt: takenAt, suspects, problems }
     }
     suspects.push({ snapshot, reasons: manifest.suspect.reasons })
   }
-  return { accountName, newestGood: undefined, suspects, problems }
+  return { accountName, newestGood: undefined, newestGoodAt: undefined, suspects, problems }
 }

@@ -58,10 +58,10 @@ export interface VerifyOptions {
  * Proves snapshots against their manifests, one after the other, in the order given.
  *
  * Every data file is read to its end: presence, size, both SHA-256, decompression, the document's
- * form, number of objects and contentDigest. The folder must hold nothing else, and the manifest
- * before it must have the SHA-256 the chain records. Files that several snapshots share are read
- * once and their damage is reported for each. A file that no key at hand opens is
- * proven as far as its stored bytes. Throws when the store cannot answer.
+ * form, number of objects and contentDigest. The manifest must have the time of the snapshot's name,
+ * and the manifest before it the SHA-256 that the chain records. The folder must hold nothing else.
+ * Files that several snapshots share are read once and their damage is reported for each. A file that
+ * no key at hand opens is proven as far as its stored bytes. Throws when the store cannot answer.
  */
 export async function* verifySnapshots(
   store: ObjectStore,
@@ -100,6 +100,7 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
     const { manifest, manifestSha256 } = stored
     manifestDigests.set(`${accountId}/${snapshot}`, manifestSha256)
     bytesRead += folder.files.get(manifestName)?.size ?? 0
+    report(manifestKey, checkTime(folder, manifest))
     report(manifestKey, await checkChain(manifest))
     for (const name of unexpectedFiles(folder, manifest)) {
       report(fileKey(accountId, snapshot, name), 'no manifest describes this file')
@@ -181,6 +182,13 @@ function compareContent(content: ExportContent, entry: ManifestExport): string |
   return content.index.contentDigest === entry.contentDigest
     ? undefined
     : 'its objects do not have the contentDigest of the manifest'
+}
+
+/** The name of a snapshot decides its place in time; the manifest must not say another. */
+function checkTime({ snapshot, takenAt }: SnapshotFolder, manifest: Manifest): string | undefined {
+  const second = Math.floor(Date.parse(manifest.takenAt) / 1000) * 1000
+  if (second === takenAt.getTime()) return undefined
+  return `it says that snapshot ${snapshot} was taken at ${manifest.takenAt}`
 }
 
 /** Files beside the manifest that it does not describe. */

@@ -32,8 +32,8 @@ export async function findLate(config: Config, options: FindLateOptions): Promis
     const accountId = await accountIdOf(account, config, options)
     for await (const status of readStatus(store, { now, accountId, signal })) {
       onFound(account.name, status)
-      const { newestGood } = status
-      if (newestGood && new Date(newestGood.takenAt) >= due) late.delete(account.name)
+      const { newestGoodAt } = status
+      if (newestGoodAt && newestGoodAt >= due) late.delete(account.name)
     }
   }
   const fail = (error: Error) => void failures.push(error)

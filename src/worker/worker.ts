@@ -163,12 +163,12 @@ async function findWhatIsLate(worker: Worker, now: Date): Promise<Set<string>> {
     env,
     log,
     signal,
-    onFound(account, { accountId, newestGood, suspects, fromFuture }) {
+    onFound(account, { accountId, newestGood, newestGoodAt, suspects, fromFuture }) {
       const warning = warningOfFuture(accountId, fromFuture)
       if (warning !== undefined) log.warn({ account, fromFuture }, warning)
       const lastGood = goodSnapshot(newestGood?.snapshot)
       if (lastGood) reporter.remember(account, lastGood)
-      metrics.observeArchive(account, { newestGood, suspect: suspects.length > 0 })
+      metrics.observeArchive(account, { newestGood, newestGoodAt, suspect: suspects.length > 0 })
     },
   })
   if (late.size > 0) log.info({ accounts: late.size, due }, 'catching up')

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { futureToleranceMs } from '../../src/snapshot/future.ts'
+import { decodeManifest, encodeManifest } from '../../src/snapshot/manifest.ts'
 import { startReceiver } from '../notify/receiver.ts'
 import { startWorker } from '../worker/start-worker.ts'
 import { minutes } from '../worker/stepped-clock.ts'
@@ -237,6 +238,26 @@ describe('with a snapshot from the future', () => {
     expect(status.exitCode).toBe(3)
     expect(JSON.parse(status.stdout)).toMatchObject({ accounts: [{ state: 'from-future' }] })
     expect((await trial.runAt(noon, ['restore', '--drill'])).exitCode).toBe(5)
+  })
+})
+
+describe('a manifest whose time is not that of its name', () => {
+  it('is a defect for verify, and does not make status fresh', async () => {
+    await using trial = await startTrial()
+    await trial.runAt(noon, ['backup'])
+    const [snapshot] = await trial.snapshots()
+    const key = `${shopId}/${snapshot}/manifest.json`
+    const manifest = decodeManifest((await trial.files()).get(key) as Buffer, key)
+    const takenAt = hoursLater(47).toISOString()
+    const edited = encodeManifest({ ...manifest, takenAt })
+    await trial.write(`archive/${key}`, Buffer.from(edited))
+    const verified = await trial.runAt(hoursLater(48), ['verify', '--json'])
+    expect(verified.exitCode).toBe(5)
+    expect(JSON.parse(verified.stdout)).toMatchObject({
+      report: [{ snapshot, key, problem: expect.stringContaining(takenAt) }],
+    })
+    const status = await trial.runAt(hoursLater(48), ['status', '--max-age', '26h'])
+    expect(status.exitCode).toBe(4)
   })
 })
 

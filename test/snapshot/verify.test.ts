@@ -275,6 +275,19 @@ describe('damage to a manifest is found', () => {
     expect(await defects(store)).toEqual([`2: ${third.folder}/search.json.zst: ${problem}`])
   })
 
+  it.each([
+    ['a second later', '2026-11-03T03:04:06.000Z'],
+    ['a second earlier', '2026-11-03T03:04:04.999Z'],
+    ['a year later', '2027-11-03T03:04:05.678Z'],
+  ])('when it says another time than the name: %s', async (_name, takenAt) => {
+    const { store, third } = await archive()
+    const key = `${third.folder}/manifest.json`
+    edit(store, key, (manifest) => ({ ...manifest, takenAt }))
+    expect(await defects(store)).toEqual([
+      `2: ${key}: it says that snapshot ${third.manifest.snapshot} was taken at ${takenAt}`,
+    ])
+  })
+
   it('when it says wrongly what another snapshot holds', async () => {
     const { store, first, second } = await archive()
     edit(store, `${second.folder}/manifest.json`, (manifest) =>
