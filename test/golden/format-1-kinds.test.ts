@@ -103,7 +103,7 @@ describe.each(['plain', 'gzip', 'recipients'] as const)('a run after the archive
     const others = Object.fromEntries(Object.keys(numbered(count)).map((name) => [`x${name}`, 'x']))
     trial.sandbox.setObjects(id as number, 'search', exportBody('search', others))
     for (const turn of ['changed', 'unchanged']) {
-      const { exitCode, stdout } = await trial.run(['backup', '--json'])
+      const { exitCode, stdout } = await trial.run(go)
       expect([turn, exitCode]).toEqual([turn, 3])
       expect(accountsOf(stdout)[0]).toMatchObject({
         suspect: [`search: ${count} of ${count} objects are gone, others are in their place`],
