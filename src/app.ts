@@ -17,7 +17,7 @@ import type { ObjectStore } from './store/object-store.ts'
 import { openStore } from './store/open-store.ts'
 
 /** Opens the store of the archive that the configuration names. */
-export async function openArchive({ store }: Config): Promise<ObjectStore> {
+export async function openArchive({ store, findProxy }: Config): Promise<ObjectStore> {
   if (store === undefined) throw new Error('loadConfig was not asked for a store')
   return openStore(store.url, {
     endpoint: store.endpoint,
@@ -26,6 +26,8 @@ export async function openArchive({ store }: Config): Promise<ObjectStore> {
     tagging: store.tags,
     lock: store.lock,
     encryption: store.encryption,
+    caBundle: store.caBundle,
+    findProxy,
   })
 }
 
@@ -77,6 +79,7 @@ export async function connectAccount(
     baseUrl: account.baseUrl,
     pathPrefix: account.pathPrefix,
     importPath: config.importPath,
+    proxy: config.findProxy(new URL(account.baseUrl)),
     token: await readSecret(account.token, env, 'token'),
     now,
     limits: {

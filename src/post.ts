@@ -1,10 +1,12 @@
 import pRetry from 'p-retry'
 import { DashkeepError } from './errors.ts'
+import { type FindProxy, ProxyError } from './http/proxy.ts'
 import { version } from './version.ts'
 
 export interface PostOptions {
   readonly body: string
   readonly contentType: string
+  readonly findProxy: FindProxy
   /** Attempts in all; 3 by default. */
   readonly attempts?: number | undefined
   /** Wait before the second attempt; doubles each time. */
@@ -35,7 +37,7 @@ interface Request {
   readonly headers: Record<string, string>
 }
 
-/** Moves a user and password out of the address, where fetch does not take them. */
+/** Moves a user and password out of the address, where no HTTP client takes them. */
 function prepare(address: string, { contentType }: PostOptions): Request {
   const target = URL.parse(address)
   if (target === null || !/^https?:$/.test(target.protocol)) {
@@ -53,24 +55,47 @@ function prepare(address: string, { contentType }: PostOptions): Request {
   return { target, headers: { ...headers, Authorization } }
 }
 
-async function attempt({ target, headers }: Request, options: PostOptions): Promise<void> {
-  const { body, timeoutMs = 10_000 } = options
+async function attempt(request: Request, options: PostOptions): Promise<void> {
+  const status = await send(request, options)
+  if (status >= 200 && status < 300) return
+  throw new DashkeepError(
+    `Cannot post to ${request.target.host}: it answers with status ${status}`,
+    { transient: status === 429 || status >= 500 },
+  )
+}
+
+/** Sends the request on a connection of its own and returns the status of the answer. */
+async function send({ target, headers }: Request, options: PostOptions): Promise<number> {
+  const { body, timeoutMs = 10_000, findProxy } = options
+  // Imported late: most runs have nobody to tell.
+  const { createConnections } = await import('./http/connections.ts')
+  const limits = {
+    connectTimeoutMs: timeoutMs,
+    headersTimeoutMs: timeoutMs,
+    bodyTimeoutMs: timeoutMs,
+    concurrency: 1,
+  }
+  const connections = createConnections(target.origin, { limits, proxy: findProxy(target) })
+  const path = target.pathname + target.search
   const timeout = AbortSignal.timeout(timeoutMs)
   const signal = AbortSignal.any([timeout, ...(options.signal ? [options.signal] : [])])
-  const init = { method: 'POST', headers, body, signal, redirect: 'manual' } as const
-  const answer = await fetch(target, init).catch((error: Error & { cause?: { code?: string } }) => {
+  try {
+    const answer = await connections.send({ method: 'POST', path, headers, body }, signal)
+    return answer.statusCode
+  } catch (error) {
     options.signal?.throwIfAborted()
-    const state = timeout.aborted ? `no answer in ${timeoutMs} ms` : error.cause?.code
-    throw new DashkeepError(`Cannot post to ${target.host}: ${state ?? 'no connection'}`, {
-      transient: true,
-    })
-  })
-  await answer.body?.cancel()
-  if (answer.ok) return
-  throw new DashkeepError(
-    `Cannot post to ${target.host}: it answers with status ${answer.status}`,
-    {
-      transient: answer.status === 429 || answer.status >= 500,
-    },
-  )
+    const state = timeout.aborted ? `no answer in ${timeoutMs} ms` : undefined
+    throw failure(target, error as NodeJS.ErrnoException, state)
+  } finally {
+    await connections.close()
+  }
+}
+
+function failure({ host }: URL, error: NodeJS.ErrnoException, state = error.code): DashkeepError {
+  if (error instanceof ProxyError) {
+    const { message, hint, transient } = error
+    return new DashkeepError(`Cannot post to ${host}: ${message}`, { hint, transient })
+  }
+  const code = state?.replace(/^UND_ERR_/, '') ?? 'no connection'
+  return new DashkeepError(`Cannot post to ${host}: ${code}`, { transient: true })
 }

@@ -77,6 +77,7 @@ export function createReporter(options: ReporterOptions): Reporter {
       readAddress: (source) => readSecret(source, options.env, 'address'),
       logTail: options.tail.text,
       log,
+      findProxy: config.findProxy,
       onFailure: (kind) => options.onFailedNotification?.(kind),
       retryBaseMs: options.retryBaseMs,
       signal,
@@ -241,15 +242,17 @@ function logOutcome(log: Logger, { accounts, error, startedAt, endedAt, exitCode
 }
 
 async function exportMetrics(
-  { metrics: { textfile, pushgateway } }: Config,
+  { metrics: { textfile, pushgateway }, findProxy }: Config,
   run: RunOutcome,
   log: Logger,
-  options: ReporterOptions,
+  { retryBaseMs, signal }: ReporterOptions,
 ): Promise<void> {
   if (textfile === undefined && pushgateway === undefined) return
   // Imported late: most runs have nobody to export for.
   const { pushMetrics, writeTextfile } = await import('./metrics/export.ts')
   const complain = (error: Error) => log.error({ reason: error.message }, 'metrics not exported')
   if (textfile) await writeTextfile(textfile, run).catch(complain)
-  if (pushgateway) await pushMetrics(pushgateway, run, options).catch(complain)
+  if (pushgateway) {
+    await pushMetrics(pushgateway, run, { findProxy, retryBaseMs, signal }).catch(complain)
+  }
 }

@@ -15,6 +15,7 @@ const arrows: Record<string, readonly string[]> = {
     'clean-text',
     'config',
     'errors',
+    'http',
     'log',
     'objects',
     'owners',
@@ -50,11 +51,11 @@ const arrows: Record<string, readonly string[]> = {
     'snapshot',
     'store port',
   ],
-  notify: ['clean-text', 'config', 'log', 'outcome', 'post', 'wording'],
-  metrics: ['outcome', 'post', 'snapshot'],
+  notify: ['clean-text', 'config', 'http', 'log', 'outcome', 'post', 'wording'],
+  metrics: ['http', 'outcome', 'post', 'snapshot'],
   outcome: [],
   owners: ['config', 'errors', 'snapshot'],
-  post: ['errors', 'version'],
+  post: ['errors', 'http', 'version'],
   wording: [],
   app: [
     'owners',
@@ -68,14 +69,14 @@ const arrows: Record<string, readonly string[]> = {
     'store',
     'store port',
   ],
-  config: ['account-id', 'errors', 'shard'],
+  config: ['account-id', 'errors', 'http', 'shard'],
   log: ['clean-text', 'config'],
   snapshot: ['account-id', 'buffers', 'errors', 'objects', 'store port', 'version'],
   objects: ['errors'],
   restore: ['errors', 'objects', 'reported-error', 'snapshot', 'store port'],
-  service: ['errors', 'reported-error', 'version'],
+  service: ['errors', 'http', 'reported-error', 'version'],
   accounts: ['errors'],
-  store: ['buffers', 'clean-text', 'errors', 'store port'],
+  store: ['buffers', 'clean-text', 'errors', 'http', 'store port'],
   'store port': ['store'],
   sandbox: ['account-id', 'errors', 'snapshot'],
   'account-id': [],
@@ -83,6 +84,7 @@ const arrows: Record<string, readonly string[]> = {
   'clean-text': [],
   errors: ['clean-text'],
   'reported-error': [],
+  http: [],
   shard: [],
   version: [],
 }
@@ -180,7 +182,8 @@ describe('the architecture', () => {
       ...new Set(imports.filter(({ to }) => to.startsWith(name)).map(({ from }) => partOf(from))),
     ]
     expect(users('@aws-sdk/')).toEqual(['store'])
-    expect(users('undici')).toEqual(['service'])
+    expect(users('undici')).toEqual(['http'])
+    expect(users('@smithy/')).toEqual(['store'])
     expect(users('hono')).toEqual(['sandbox'])
     expect(users('age-encryption')).toEqual(['snapshot'])
     expect(users('commander')).toEqual(['cli'])

@@ -19,7 +19,7 @@ export async function check(terminal: Terminal, options: CommonOptions): Promise
 
 /** `dashkeep config print`: the configuration as it is understood. Secrets are never part of it. */
 export async function print(terminal: Terminal, options: CommonOptions): Promise<number> {
-  const config = await loadConfig(terminal.env, options)
+  const { findProxy: _, ...config } = await loadConfig(terminal.env, options)
   if (terminal.json) terminal.printJson(config)
   else terminal.print(stringify(config).trimEnd().split('\n'))
   return exitCodes.done

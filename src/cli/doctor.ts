@@ -1,6 +1,7 @@
 import { connectAccount, openArchive } from '../app.ts'
 import { type AccountConfig, defaultTypes, type Limits } from '../config/config.ts'
 import { hintOf } from '../errors.ts'
+import { describeProxy } from '../http/proxy.ts'
 import { type Claim, findRivals } from '../owners.ts'
 import { futureToleranceMs } from '../snapshot/future.ts'
 import { checkOrigin } from '../snapshot/origin.ts'
@@ -94,6 +95,10 @@ async function* examineAccount(
     if (account.accountId === undefined) {
       const detail = 'no expected account id: a token of any account would be taken'
       yield { check, result: 'warning', detail, hint: `set accountId to ${accountId}` }
+    }
+    const proxy = config.findProxy(new URL(account.baseUrl))
+    if (proxy) {
+      yield { check: `proxy (${account.name})`, result: 'ok', detail: describeProxy(proxy) }
     }
     yield clockFinding(account, service.clockSkewMs, config.limits)
     if (account.include?.includes('sub-accounts')) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { FindProxy } from '../http/proxy.ts'
 import type { Shard } from '../shard.ts'
 import { durationPattern, parseDuration } from './duration.ts'
 
@@ -44,6 +45,8 @@ export interface Config {
   readonly notifications: readonly NotificationConfig[]
   readonly limits: Limits
   readonly logLevel: LogLevel | undefined
+  /** By the environment. A function, so that no proxy's password is ever printed. */
+  readonly findProxy: FindProxy
 }
 
 /** Where the archive is. */
@@ -53,6 +56,8 @@ export interface StoreConfig {
   readonly endpoint?: string | undefined
   readonly region?: string | undefined
   readonly pathStyle?: boolean | undefined
+  /** A file of certificates in PEM, of authorities that are trusted besides Node's. */
+  readonly caBundle?: string | undefined
   /** Whether files also carry their metadata as object tags. */
   readonly tags?: boolean | undefined
   /** How each file is locked by the server, from the moment its snapshot is taken. */
@@ -239,6 +244,11 @@ export const fileSchema = z
           .boolean()
           .optional()
           .describe('Bucket in the path; the default with an endpoint'),
+        caBundle: z
+          .string()
+          .min(1)
+          .optional()
+          .describe("File of certificates (PEM) of authorities to trust besides Node's"),
         tags: z.boolean().optional().describe('Also set metadata as object tags'),
         lock: z
           .strictObject({
@@ -458,7 +468,7 @@ export function configSchema(): object {
 /** Fills in the defaults. */
 export function complete(
   file: FileConfig,
-  outside: Pick<Config, 'accounts' | 'management' | 'shard'>,
+  outside: Pick<Config, 'accounts' | 'management' | 'shard' | 'findProxy'>,
 ): Config {
   return {
     ...outside,

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { z } from 'zod'
 import { DashkeepError } from '../errors.ts'
+import { readProxies } from '../http/proxy.ts'
 import {
   type AccountConfig,
   type Config,
@@ -46,9 +47,10 @@ export async function loadConfig(
   const accounts = checked.data ? resolveAccounts(checked.data, problems) : []
   const management = checked.data && resolveManagement(checked.data, problems)
   const shard = readShard(variables, env, flags, problems)
+  const findProxy = readProxies(env, problems)
   if (checked.data) problems.push(...missing(checked.data, needs, env))
   if (problems.length > 0 || !checked.data) throw unusable(path, problems)
-  return complete(checked.data, { accounts, management, shard })
+  return complete(checked.data, { accounts, management, shard, findProxy })
 }
 
 async function readConfigFile(path: string, problems: string[]): Promise<object> {

@@ -77,6 +77,7 @@ export function fromEnvironment(
       url: STORE,
       endpoint: env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined,
       region: env.AWS_REGION || undefined,
+      caBundle: env.AWS_CA_BUNDLE || undefined,
     },
     encryption: {
       recipients: variables.RECIPIENTS?.split(',').map((word) => word.trim()),

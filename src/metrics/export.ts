@@ -1,6 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import pMap from 'p-map'
 import { Registry } from 'prom-client'
+import type { FindProxy } from '../http/proxy.ts'
 import type { RunOutcome } from '../outcome.ts'
 import { post } from '../post.ts'
 import { createAccountMetrics, lastSuccessName } from './account-metrics.ts'
@@ -46,16 +47,19 @@ function readLastSuccesses(text: string): Map<string, number> {
 export async function pushMetrics(
   gateway: string,
   run: RunOutcome,
-  options: { retryBaseMs?: number | undefined; signal?: AbortSignal | undefined } = {},
+  options: {
+    findProxy: FindProxy
+    retryBaseMs?: number | undefined
+    signal?: AbortSignal | undefined
+  },
 ): Promise<void> {
-  const { retryBaseMs, signal } = options
   const base = gateway.replace(/\/$/, '')
   const push = async (outcome: RunOutcome['accounts'][number]) => {
     const registry = new Registry()
     createAccountMetrics(registry).observe({ ...run, accounts: [outcome] })
     const address = `${base}/metrics/job/dashkeep/account/${encodeURIComponent(outcome.account)}`
     const body = await registry.metrics()
-    await post(address, { body, contentType: registry.contentType, retryBaseMs, signal })
+    await post(address, { body, contentType: registry.contentType, ...options })
   }
   await pMap(run.accounts, push, { concurrency: PUSHES_AT_ONCE })
 }

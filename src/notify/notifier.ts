@@ -1,5 +1,6 @@
 import { cleanStrings } from '../clean-text.ts'
 import { type NotificationConfig, runEvents } from '../config/config.ts'
+import type { FindProxy } from '../http/proxy.ts'
 import type { Logger } from '../log.ts'
 import type { RunOutcome } from '../outcome.ts'
 import { post } from '../post.ts'
@@ -21,6 +22,7 @@ export interface NotifierOptions {
   /** What the run has logged, for the body of a ping. */
   readonly logTail: () => string
   readonly log: Logger
+  readonly findProxy: FindProxy
   readonly onFailure: (kind: NotificationConfig['kind']) => void
   readonly retryBaseMs?: number | undefined
   /** Ends what is being sent. */
@@ -62,12 +64,12 @@ interface Letter {
 const startPing: Letter = { suffix: '/start', contentType: 'text/plain', body: '' }
 
 function createQueue(receiver: NotificationConfig, options: NotifierOptions) {
-  const { readAddress, log, onFailure, retryBaseMs, signal } = options
+  const { readAddress, log, findProxy, onFailure, retryBaseMs, signal } = options
   let last = Promise.resolve()
   const deliver = async ({ suffix, contentType, body }: Letter) => {
     try {
       const address = withSuffix(await readAddress(receiver.url), suffix)
-      await post(address, { body, contentType, retryBaseMs, signal })
+      await post(address, { body, contentType, findProxy, retryBaseMs, signal })
       log.debug({ kind: receiver.kind }, 'notified')
     } catch (error) {
       onFailure(receiver.kind)

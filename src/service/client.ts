@@ -1,6 +1,7 @@
 import { DashkeepError } from '../errors.ts'
+import type { ConnectionLimits } from '../http/limits.ts'
+import type { HttpProxy } from '../http/proxy.ts'
 import { readAcknowledgement, readAs, readExport } from './answer.ts'
-import type { ConnectionLimits } from './connections.ts'
 import { type ImportAnswer, importPath, type ObjectImport } from './import.ts'
 import {
   createOperation,
@@ -137,6 +138,8 @@ export interface ServiceClientOptions {
   /** Where imports go, behind the prefix; `/kibana/import` by default. */
   readonly importPath?: string | undefined
   readonly limits?: Partial<ServiceLimits> | undefined
+  /** The proxy that every request goes through; none by default. */
+  readonly proxy?: HttpProxy | undefined
   /** The clock that the service's is compared with; this machine's by default. */
   readonly now?: (() => Date) | undefined
   /** Hears of every failure that leads to another attempt. */
@@ -156,7 +159,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const address = baseUrl.href.replace(/\/+$/, '')
   const sanitize = createSanitizer(token)
   const now = options.now ?? (() => new Date())
-  const transport = createTransport(baseUrl, { token, address, limits, sanitize, now })
+  const { proxy } = options
+  const transport = createTransport(baseUrl, { token, address, limits, proxy, sanitize, now })
 
   function call<T>(operation: Operation, read: Read<T>, { signal }: CallOptions = {}): Promise<T> {
     const maxBytes = operation.name === 'export' ? limits.maxExportBytes : maxAnswerBytes

@@ -1,3 +1,4 @@
+import { ProxyError } from '../http/proxy.ts'
 import { ServiceError } from './errors.ts'
 import { type Operation, uncertainCreateHint } from './operation.ts'
 import type { Sanitize } from './sanitize.ts'
@@ -11,6 +12,7 @@ export function networkError(
   error: unknown,
   context: { address: string; sanitize: Sanitize; receivedBytes?: number },
 ): ServiceError {
+  if (error instanceof ProxyError) return proxyProblem(operation, error)
   const code = codeOf(error)
   const name = code.replace(/^UND_ERR_/, '')
   const failure = failureOf(name, { begun: context.receivedBytes !== undefined })
@@ -26,6 +28,14 @@ export function networkError(
       cause: cleanCause(error, code, context.sanitize),
     },
   )
+}
+
+/** Nothing was sent to the service, so that even a create may be repeated. */
+function proxyProblem(
+  { action }: Operation,
+  { message, hint, transient }: ProxyError,
+): ServiceError {
+  return new ServiceError(`Cannot ${action}: ${message}`, { code: 'network', hint, transient })
 }
 
 interface Failure {

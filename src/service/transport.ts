@@ -1,5 +1,7 @@
+import { createConnections, type IncomingAnswer } from '../http/connections.ts'
+import type { ConnectionLimits } from '../http/limits.ts'
+import type { HttpProxy } from '../http/proxy.ts'
 import { clockSkewOf } from './clock-skew.ts'
-import { type ConnectionLimits, createConnections, type IncomingAnswer } from './connections.ts'
 import { acceptedEncodings, decodedBody } from './decode.ts'
 import { ServiceError } from './errors.ts'
 import { networkError } from './network-error.ts'
@@ -37,12 +39,13 @@ export function createTransport(
     token: string
     address: string
     limits: ConnectionLimits
+    proxy: HttpProxy | undefined
     sanitize: Sanitize
     now: () => Date
   },
 ): Transport {
-  const { token, address, limits, sanitize, now } = options
-  const connections = createConnections(baseUrl.origin, limits)
+  const { token, address, limits, proxy, sanitize, now } = options
+  const connections = createConnections(baseUrl.origin, { limits, proxy })
   const basePath = baseUrl.pathname.replace(/\/+$/, '')
   let clockSkewMs: number | undefined
   return {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { DashkeepError } from '../errors.ts'
 import { isKey } from './keys.ts'
@@ -5,7 +6,11 @@ import type { ObjectStore } from './object-store.ts'
 import type { S3StoreOptions } from './s3-connection.ts'
 
 /** How to reach an S3 server; a folder needs none of it. */
-export type OpenStoreOptions = Omit<S3StoreOptions, 'bucket' | 'prefix'>
+export interface OpenStoreOptions
+  extends Omit<S3StoreOptions, 'bucket' | 'prefix' | 'authorities'> {
+  /** A file of certificates in PEM, of authorities that are trusted besides Node's. */
+  readonly caBundle?: string | undefined
+}
 
 /**
  * Opens the store at `s3://bucket/prefix` or `file:///folder`. Nothing is reached yet, so a store
@@ -37,7 +42,10 @@ function toPath(url: string, parsed: URL): string {
   }
 }
 
-async function openBucket(url: string, options: OpenStoreOptions): Promise<ObjectStore> {
+async function openBucket(
+  url: string,
+  { caBundle, ...options }: OpenStoreOptions,
+): Promise<ObjectStore> {
   const [, bucket = '', rest = ''] = /^s3:\/\/([^/]*)(.*)$/s.exec(url) ?? []
   // Such an address may hold a secret: say nothing of it but that.
   if (bucket.includes('@')) throw refused('s3://…@…', 'credentials do not belong in it')
@@ -50,8 +58,9 @@ async function openBucket(url: string, options: OpenStoreOptions): Promise<Objec
     throw refused(url, `${JSON.stringify(prefix)} cannot be the beginning of keys`)
   }
   checkEndpoint(options.endpoint)
+  const authorities = caBundle && (await readAuthorities(caBundle))
   const { createS3Store } = await import('./s3.ts')
-  return createS3Store({ ...options, bucket, prefix })
+  return createS3Store({ ...options, bucket, prefix, authorities })
 }
 
 function checkEndpoint(endpoint: string | undefined): void {
@@ -64,6 +73,19 @@ function checkEndpoint(endpoint: string | undefined): void {
     kind: 'usage',
     hint: 'Write it as in https://s3.example.com, without credentials',
   })
+}
+
+async function readAuthorities(path: string): Promise<string> {
+  const unusable = (state: string) =>
+    new DashkeepError(`Cannot use the certificates in ${path}: ${state}`, {
+      kind: 'usage',
+      hint: 'set AWS_CA_BUNDLE or store.caBundle to a file of certificates in PEM',
+    })
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw unusable(`the file cannot be read (${error.code})`)
+  })
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw unusable('it holds no certificate')
+  return text
 }
 
 function refused(url: string, state: string, cause?: unknown): DashkeepError {

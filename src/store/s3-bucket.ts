@@ -4,6 +4,7 @@ import {
   type LifecycleRule,
   type ObjectLockConfiguration,
 } from '@aws-sdk/client-s3'
+import { describeProxy } from '../http/proxy.ts'
 import { StoreError } from './errors.ts'
 import type { StoreCallOptions, StoreFinding } from './object-store.ts'
 import type { ObjectLock, S3Connection } from './s3-connection.ts'
@@ -24,6 +25,8 @@ export async function* examineBucket(
   yield* ask('lock', readBucketLock(connection, options), (found) => [
     describeLock(found, connection.lock),
   ])
+  const proxy = connection.proxyInUse()
+  if (proxy) yield { subject: 'proxy', result: 'ok', detail: describeProxy(proxy) }
   const root = connection.fullKey('')
   yield* ask('lifecycle', readRules(connection, root, options), (rules) =>
     describeRules(rules, { root, keepsVersions: keepsVersions ?? false }),

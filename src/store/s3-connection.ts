@@ -1,7 +1,10 @@
+import { getCACertificates } from 'node:tls'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import pRetry from 'p-retry'
+import { type FindProxy, type HttpProxy, noProxy } from '../http/proxy.ts'
 import { startDeadline } from './deadline.ts'
 import { explainS3Error, isTransient } from './s3-errors.ts'
+import { createS3Handler } from './s3-handler.ts'
 
 /** Where a bucket is and how to reach it. Reads no environment but the SDK's credential chain. */
 export interface S3StoreOptions {
@@ -28,6 +31,10 @@ export interface S3StoreOptions {
   readonly idleTimeoutMs?: number | undefined
   /** The first delay before a retry; it doubles, with a random part. */
   readonly retryDelayMs?: number | undefined
+  /** Certificates in PEM of authorities that are trusted besides Node's. */
+  readonly authorities?: string | undefined
+  /** The proxy for an address; none by default. */
+  readonly findProxy?: FindProxy | undefined
   /** Default: the SDK's credential chain. */
   readonly credentials?:
     | { readonly accessKeyId: string; readonly secretAccessKey: string }
@@ -65,6 +72,8 @@ export interface S3Connection {
   readonly lock: ObjectLock | undefined
   readonly encryption: ServerEncryption | undefined
   readonly idleTimeoutMs: number
+  /** The proxy that the last request was for; `undefined` when it was sent directly. */
+  proxyInUse(): HttpProxy | undefined
   /** The key in the bucket, prefix included. */
   fullKey(key: string): string
   /** Sends a request, again while the failure is transient, and explains the last failure. */
@@ -91,7 +100,8 @@ export function connectToBucket(options: S3StoreOptions): S3Connection {
   const { bucket, prefix = '', retryDelayMs = defaultRetryDelayMs } = options
   const { requestTimeoutMs = defaultRequestTimeoutMs, idleTimeoutMs = defaultIdleTimeoutMs } =
     options
-  const client = new S3Client(clientConfig(options, requestTimeoutMs))
+  const { requestHandler, proxyInUse } = createHandler(options, requestTimeoutMs)
+  const client = new S3Client({ ...clientConfig(options), requestHandler })
   const attemptTimeoutMs = requestTimeoutMs + idleTimeoutMs
   const root = prefix === '' ? '' : `${prefix}/`
   const url = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`
@@ -110,6 +120,7 @@ export function connectToBucket(options: S3StoreOptions): S3Connection {
     lock: options.lock,
     encryption: options.encryption,
     idleTimeoutMs,
+    proxyInUse,
     fullKey: (key) => root + key,
     explain,
     async call(call, send) {
@@ -153,7 +164,7 @@ async function withDeadline<T>(
   }
 }
 
-function clientConfig(options: S3StoreOptions, requestTimeoutMs: number): S3ClientConfig {
+function clientConfig(options: S3StoreOptions): S3ClientConfig {
   const { endpoint, credentials } = options
   const region = options.region ?? (endpoint === undefined ? undefined : 'us-east-1')
   const checksumMode = keepsChecksums(options) ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED'
@@ -168,17 +179,25 @@ function clientConfig(options: S3StoreOptions, requestTimeoutMs: number): S3Clie
     maxAttempts: 1,
     // Many servers never answer the header, and the SDK opens a connection of its own for each.
     expectContinueHeader: false,
-    requestHandler: {
-      requestTimeout: requestTimeoutMs,
-      throwOnRequestTimeout: true,
-      connectionTimeout: connectionTimeoutMs,
-      // Without TLS a connection costs next to nothing, and Ceph answers at once only on a new one: it
-      // sends an answer in two parts, the second of which its TCP keeps back until the first is
-      // acknowledged, and a client that has been heard from takes 40 ms for that.
-      httpAgent: { keepAlive: false, maxSockets },
-      httpsAgent: { keepAlive: true, maxSockets },
-    },
   }
+}
+
+function createHandler(
+  { authorities, findProxy = noProxy }: S3StoreOptions,
+  requestTimeout: number,
+) {
+  const ca = authorities && { ca: [...getCACertificates('default'), authorities] }
+  const options = {
+    requestTimeout,
+    throwOnRequestTimeout: true,
+    connectionTimeout: connectionTimeoutMs,
+    // Without TLS a connection costs next to nothing, and Ceph answers at once only on a new one: it
+    // sends an answer in two parts, the second of which its TCP keeps back until the first is
+    // acknowledged, and a client that has been heard from takes 40 ms for that.
+    httpAgent: { keepAlive: false, maxSockets },
+    httpsAgent: { keepAlive: true, maxSockets, ...ca },
+  }
+  return createS3Handler(options, findProxy)
 }
 
 /** A write with a lock needs a checksum: S3 refuses it without. */

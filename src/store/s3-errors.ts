@@ -1,4 +1,5 @@
 import type { ErrorKind } from '../errors.ts'
+import { ProxyError } from '../http/proxy.ts'
 import { StoreError } from './errors.ts'
 
 /** The server answered, but not as an S3 server does. */
@@ -41,7 +42,7 @@ interface Facts {
  * failed itself, or the clock difference that it complained about has just been learned.
  */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof StoreError) return error.transient
+  if (error instanceof StoreError || error instanceof ProxyError) return error.transient
   if (error instanceof BodyCutShort || error instanceof UploadUnconfirmed) return true
   const { name, code, status, clockSkewCorrected } = readError(error)
   if (clockSkewCorrected || transientCodes.has(name) || transientCodes.has(code)) return true
@@ -73,6 +74,7 @@ export function explainS3Error(error: unknown, context: CallContext): StoreError
 }
 
 function explain(error: unknown, message: string, facts: Facts): Explanation {
+  if (error instanceof ProxyError) return { state: message, hint: error.hint }
   if (error instanceof BodyCutShort) return { state: message, hint: connectionHint }
   if (error instanceof UploadUnconfirmed) return { state: message, hint: busyHint }
   if (error instanceof UnexpectedAnswer || isUnreadable(message)) return explainNoS3(facts)
@@ -305,7 +307,7 @@ function explainNoS3({ status }: Facts): Explanation {
 function explainCertificate({ code }: Facts): Explanation {
   return {
     state: `the certificate of the endpoint is not trusted (${code})`,
-    hint: 'Check the endpoint address; for an own authority set NODE_EXTRA_CA_CERTS to its file',
+    hint: 'Check the endpoint address; for an authority of your own, set AWS_CA_BUNDLE or NODE_EXTRA_CA_CERTS to the file of its certificate',
     kind: 'usage',
   }
 }

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { NotificationConfig } from '../../src/config/config.ts'
+import { type FindProxy, noProxy, readProxies } from '../../src/http/proxy.ts'
 import { createLog } from '../../src/log.ts'
 import { createNotifier } from '../../src/notify/notifier.ts'
 import { jsonLines } from '../e2e/run-dashkeep.ts'
@@ -11,7 +12,10 @@ const failed = runOf([failureOf({ account: 'a<b>&c' })], { exitCode: 3 })
 const good = runOf([outcomeOf()])
 
 /** A notifier whose addresses stand in for the names of their variables. */
-async function notifierOf(receivers: readonly NotificationConfig[]) {
+async function notifierOf(
+  receivers: readonly NotificationConfig[],
+  { findProxy = noProxy }: { findProxy?: FindProxy } = {},
+) {
   const chunks: Buffer[] = []
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -24,6 +28,7 @@ async function notifierOf(receivers: readonly NotificationConfig[]) {
     readAddress: async (source) => ('env' in source ? source.env : source.file),
     logTail: () => 'the log\n',
     log: await createLog({ level: 'info', stream, readable: false, colors: false }),
+    findProxy,
     onFailure: (kind) => failures.push(kind),
     retryBaseMs: 1,
   })
@@ -35,6 +40,17 @@ function ping(url: string, exitStatus = false): NotificationConfig {
 }
 
 describe('a notifier', () => {
+  it('says when a proxy does not let it through, and not the password', async () => {
+    const findProxy = readProxies({ HTTP_PROXY: 'http://me:sesame@127.0.0.1:9' }, [])
+    const started = await notifierOf([ping('http://hooks.dashkeep.test/uuid')], { findProxy })
+    await started.notifier.started()
+    expect(started.failures).toEqual(['ping'])
+    expect(started.log()).toContain(
+      'Cannot post to hooks.dashkeep.test: the proxy 127.0.0.1:9 (HTTP_PROXY) cannot be reached (ECONNREFUSED)',
+    )
+    expect(started.log()).not.toContain('sesame')
+  })
+
   it('pings start, success and failure, with text and log', async () => {
     await using receiver = await startReceiver()
     const { notifier } = await notifierOf([ping(`${receiver.url}/uuid/?a=b`)])

@@ -1,12 +1,11 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ownAuthority } from '../http/tls-front.ts'
 import { collect, quickClient, serviceErrorOf } from './fixtures.ts'
 import {
   account,
@@ -16,9 +15,6 @@ import {
   smallExport,
   startScriptedServer,
 } from './scripted-server.ts'
-
-/** Key and certificate of 127.0.0.1, signed by itself, good at any time. */
-const ownAuthority = readFileSync(join(import.meta.dirname, 'own-authority.pem'), 'utf8')
 
 it('keeps one connection for requests one after another', async () => {
   await using server = await startScriptedServer([json(account), json(smallExport), json(account)])

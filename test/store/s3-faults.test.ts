@@ -302,7 +302,8 @@ describe('a body that breaks off', () => {
     server.inject({ operation: 'ListObjectsV2', kind: 'cut-body', afterBytes: 50 })
     server.inject({ operation: 'ListObjectsV2', kind: 'stall-body', afterBytes: 50 })
     expect(await collect(store.list(''))).toMatchObject([{ key: 'a' }])
-    expect(server.operations()).toHaveLength(4)
+    const listings = server.operations().filter((operation) => operation === 'ListObjectsV2')
+    expect(listings).toHaveLength(3)
   })
 
   it('is not a body whose reader takes its time', async () => {

@@ -1,0 +1,92 @@
+import type { S3ClientConfig } from '@aws-sdk/client-s3'
+import { NodeHttpHandler, type NodeHttpHandlerOptions } from '@smithy/node-http-handler'
+import { type FindProxy, type HttpProxy, proxyFailure, proxyRefusal } from '../http/proxy.ts'
+
+type Request = Parameters<NodeHttpHandler['handle']>[0]
+
+/** Sends the requests of an S3 client, and those of the SDK for its credentials. */
+export interface S3Handler {
+  readonly requestHandler: NonNullable<S3ClientConfig['requestHandler']>
+  /** The proxy that the last request was for; `undefined` when it was sent directly. */
+  proxyInUse(): HttpProxy | undefined
+}
+
+/** Sends each request directly or through a proxy, as `findProxy` decides for its address. */
+export function createS3Handler(options: NodeHttpHandlerOptions, findProxy: FindProxy): S3Handler {
+  const direct = new NodeHttpHandler(withProxy(options, undefined))
+  const proxied = new Map<HttpProxy, NodeHttpHandler>()
+  let inUse: HttpProxy | undefined
+
+  function through(proxy: HttpProxy): NodeHttpHandler {
+    const handler = proxied.get(proxy) ?? new NodeHttpHandler(withProxy(options, proxy))
+    proxied.set(proxy, handler)
+    return handler
+  }
+
+  const handle: NodeHttpHandler['handle'] = async (request, how) => {
+    const target = addressOf(request)
+    inUse = findProxy(target)
+    if (inUse === undefined) return direct.handle(request, how)
+    const proxy = inUse
+    const answer = await through(proxy)
+      .handle(request, how)
+      .catch((error: ConnectionError) => {
+        throw explain(error, { proxy, target: target.host }) ?? error
+      })
+    if (answer.response.statusCode !== 407) return answer
+    answer.response.body.destroy()
+    throw proxyRefusal(proxy, { status: 407, target: target.host })
+  }
+
+  return {
+    proxyInUse: () => inUse,
+    requestHandler: {
+      metadata: direct.metadata,
+      handle,
+      updateHttpClientConfig: (key, value) => {
+        for (const handler of [direct, ...proxied.values()]) {
+          handler.updateHttpClientConfig(key, value)
+        }
+      },
+      httpHandlerConfigs: () => direct.httpHandlerConfigs(),
+      destroy: () => {
+        for (const handler of [direct, ...proxied.values()]) handler.destroy()
+      },
+    },
+  }
+}
+
+/** Node's agents are told of this proxy alone, since `findProxy` knows the exceptions. */
+function withProxy(
+  options: NodeHttpHandlerOptions,
+  proxy: HttpProxy | undefined,
+): NodeHttpHandlerOptions {
+  const proxyEnv = proxy ? { HTTP_PROXY: proxy.url.href, HTTPS_PROXY: proxy.url.href } : {}
+  return {
+    ...options,
+    httpAgent: { ...options.httpAgent, proxyEnv },
+    httpsAgent: { ...options.httpsAgent, proxyEnv },
+  } as NodeHttpHandlerOptions
+}
+
+function addressOf({ protocol, hostname, port }: Request): URL {
+  return new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`)
+}
+
+/** What Node's agents and the SDK say of a connection that was not made. */
+type ConnectionError = NodeJS.ErrnoException & {
+  readonly statusCode?: number
+  readonly proxyTunnelTimeout?: number
+}
+
+function explain(error: ConnectionError, { proxy, target }: { proxy: HttpProxy; target: string }) {
+  const { name, code = name, syscall, message, statusCode, proxyTunnelTimeout } = error
+  if (code === 'ERR_PROXY_TUNNEL') {
+    if (statusCode !== undefined) return proxyRefusal(proxy, { status: statusCode, target })
+    return proxyFailure(proxy, proxyTunnelTimeout === undefined ? code : 'TIMEOUT')
+  }
+  if (syscall === 'connect' || syscall === 'getaddrinfo') return proxyFailure(proxy, code)
+  // The SDK has one name for all its limits; this is the one for connecting, tunnel included.
+  const isOfConnecting = name === 'TimeoutError' && message.includes('did not establish')
+  return isOfConnecting ? proxyFailure(proxy, 'TIMEOUT') : undefined
+}
