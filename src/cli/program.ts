@@ -90,7 +90,10 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     )
     .option('--shard <i/n>', 'only one of n parts of the accounts, the first being 0/n')
     .option('--full', 'store the files also when nothing changed')
-    .option('--accept-fall', 'take the snapshot as good however many objects have vanished')
+    .option(
+      '--accept-fall',
+      'take the snapshot as good although objects are missing, replaced, repeated or empty',
+    )
     .option('--accept-service', 'take the snapshot although the newest one is of another service')
     .action(run(async () => (await import('./backup.ts')).backup))
   common(program.command('worker'))

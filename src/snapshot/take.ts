@@ -60,7 +60,7 @@ export interface TakeOptions {
   readonly maxFall?: number | undefined
   /** Length of the window within which the highest number of objects counts. */
   readonly windowMs?: number | undefined
-  /** Somebody has looked: take the snapshot as good however many objects have vanished. */
+  /** Somebody has looked: take the snapshot as good although objects are missing or hollow. */
   readonly acceptFall?: boolean | undefined
   /** Largest difference to the service's clock before the run is refused; any when undefined. */
   readonly maxClockSkewMs?: number | undefined
