@@ -96,13 +96,23 @@ async function listSubAccounts(
 
 type NamedAccount = Pick<AccountConfig, 'accountId' | 'name'>
 
-/** Accounts of which the archive holds nothing, as far as their ids are known. */
+/**
+ * Accounts of which the archive holds nothing. One without a configured id is there when the newest
+ * snapshot of some account was taken under its configured name.
+ */
 function missingAccounts(accounts: readonly NamedAccount[], lines: readonly Line[]): Line[] {
-  const present = new Set(lines.map(({ accountId }) => accountId))
+  const ids = new Set(lines.map(({ accountId }) => accountId))
+  const names = new Set(lines.map(({ status }) => status?.configuredAs))
   return accounts
-    .filter(({ accountId }) => accountId !== undefined && !present.has(accountId))
+    .filter(({ accountId, name }) =>
+      accountId === undefined ? !names.has(name) : !ids.has(accountId),
+    )
     .map(({ accountId, name }) => ({ state: 'missing', accountId, name, status: undefined }))
 }
+
+/** Why an account without a configured id is missing. */
+const unknownOwner =
+  'the newest snapshot of no account was taken under this name; run a backup, or set its accountId'
 
 /** Stale weighs most, since it is what a monitoring check asks for. */
 function exitCodeFor(lines: readonly Line[]): number {
@@ -126,7 +136,7 @@ function toJson({ state, accountId, name, status }: Line, now: Date): object {
     snapshots: status?.snapshots ?? 0,
     bytes: status?.bytes ?? 0,
     suspects: status?.suspects ?? [],
-    problems: status?.problems ?? [],
+    problems: status?.problems ?? (accountId === undefined ? [unknownOwner] : []),
     fromFuture: status?.fromFuture ?? [],
   }
 }
@@ -140,7 +150,7 @@ function printStatus(
   const rows = lines.map(({ state, accountId, name = '', status }) => {
     const good = status?.newestGood
     return [
-      String(accountId),
+      String(accountId ?? ''),
       name,
       state === 'good' ? colors.green(state) : colors.red(state),
       good?.snapshot ?? '',
@@ -160,6 +170,9 @@ function printStatus(
       terminal.print(`${colors.red('damaged')} ${problem}`)
     for (const snapshot of status?.fromFuture ?? [])
       terminal.print(`${colors.red('from the future')} ${accountId}/${snapshot}`)
+  }
+  for (const { accountId, name } of lines) {
+    if (accountId === undefined) terminal.print(`${colors.red('missing')} ${name}: ${unknownOwner}`)
   }
   if (unlisted) terminal.print(`${colors.yellow('unknown')} ${unlisted.message}`)
   if (rows.length > 0) terminal.print()

@@ -9,6 +9,8 @@ export interface AccountStatus {
   readonly accountId: number
   /** From the newest readable manifest. */
   readonly accountName: string | undefined
+  /** What the configuration called it, from the same manifest. */
+  readonly configuredAs: string | undefined
   readonly snapshots: number
   /** Bytes of all its files. */
   readonly bytes: number
@@ -54,7 +56,11 @@ async function findNewestGood(
 ) {
   const suspects: { snapshot: string; reasons: readonly string[] }[] = []
   const problems: string[] = []
-  let accountName: string | undefined
+  let account: Partial<Manifest['account']> = {}
+  const found = (newestGood?: Manifest, newestGoodAt?: Date) => {
+    const { name: accountName, configuredAs } = account
+    return { accountName, configuredAs, newestGood, newestGoodAt, suspects, problems }
+  }
   for (const { accountId, snapshot, takenAt } of folders.toReversed()) {
     const stored = await tryReadManifest(store, accountId, snapshot, options)
     if (stored instanceof ManifestError) {
@@ -62,11 +68,9 @@ async function findNewestGood(
       continue
     }
     const { manifest } = stored
-    accountName ??= manifest.account.name
-    if (manifest.suspect === undefined) {
-      return { accountName, newestGood: manifest, newestGoodAt: takenAt, suspects, problems }
-    }
+    if (account.name === undefined) account = manifest.account
+    if (manifest.suspect === undefined) return found(manifest, takenAt)
     suspects.push({ snapshot, reasons: manifest.suspect.reasons })
   }
-  return { accountName, newestGood: undefined, newestGoodAt: undefined, suspects, problems }
+  return found()
 }

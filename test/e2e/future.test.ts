@@ -234,7 +234,8 @@ describe('with a snapshot from the future', () => {
     const shown = await trial.runAt(noon, ['show'])
     expect(shown.exitCode).toBe(2)
     expect(shown.stderr).toContain('every snapshot of the account is from the future')
-    const status = await trial.runAt(noon, ['status', '--max-age', '26h', '--json'])
+    const args = ['status', '--max-age', '26h', '--json']
+    const status = await trial.runAt(noon, args, { DASHKEEP_ACCOUNT_ID: String(shopId) })
     expect(status.exitCode).toBe(3)
     expect(JSON.parse(status.stdout)).toMatchObject({ accounts: [{ state: 'from-future' }] })
     expect((await trial.runAt(noon, ['restore', '--drill'])).exitCode).toBe(5)

@@ -227,3 +227,36 @@ describe('two services whose account ids coincide in one store', () => {
     expect(results).toEqual({ a: 'unchanged' })
   })
 })
+
+describe('a configured account that never succeeded', () => {
+  const configured = [
+    { name: 'a', owner: 501 },
+    { name: 'b', owner: 502, accountId: 502 },
+    { name: 'c', owner: 503 },
+  ]
+
+  it.each([
+    ['b', 502],
+    ['c', undefined],
+  ])('is missing in status: %s, whose configured id is %s', async (name, accountId) => {
+    const { trial, changes } = await startConfigured(configured)
+    await using _trial = trial
+    const others = configured.map((one) => one.name).filter((one) => one !== name)
+    const refused = {
+      ...changes,
+      [`TOKEN_${configured.findIndex((one) => one.name === name)}`]: 'x',
+    }
+    const { results } = await backUp(trial, refused)
+    expect(results).toMatchObject({ [name]: 'failed', [others[0] as string]: 'first' })
+    const { exitCode, stdout } = await trial.run(['status', '--json'], refused)
+    expect(exitCode).toBe(3)
+    const missing = accountsOf(stdout).filter(({ state }) => state === 'missing')
+    expect(missing).toMatchObject([accountId === undefined ? { name } : { name, accountId }])
+    const table = await trial.run(['status'], refused)
+    expect(table.exitCode).toBe(3)
+    expect(table.stdout).toMatch(new RegExp(` ${name} +missing`))
+    expect(table.stdout).not.toContain('undefined')
+    await backUp(trial, changes)
+    expect((await trial.run(['status'], changes)).exitCode).toBe(0)
+  })
+})
