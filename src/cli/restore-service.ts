@@ -9,7 +9,6 @@ import {
   refuseOtherVersions,
 } from '../restore/plan.ts'
 import { type RestoreTarget, readPresent, sameObject } from '../restore/target.ts'
-import { isSameService } from '../snapshot/origin.ts'
 import type { Account } from '../snapshot/source.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { type Context, findAccount } from './context.ts'
@@ -97,17 +96,10 @@ function chooseAccount(
 async function identify(
   target: RestoreTarget,
   { name, accountId }: AccountConfig,
-  { source, manifest }: Restoring,
+  { source }: Restoring,
   { intoAccount, signal }: RestoreOptions & { signal: AbortSignal },
 ): Promise<Account> {
   const account = await target.whoami({ signal })
-  const named = `if the objects are meant for it, say --into-account ${JSON.stringify(name)}`
-  if (intoAccount === undefined && manifest && !isSameService(manifest.service, target.address)) {
-    throw new DashkeepError(
-      `Cannot restore into account ${account.accountId} of ${target.address}: the objects are from account ${manifest.account.id} of ${manifest.service}`,
-      { kind: 'usage', hint: named },
-    )
-  }
   const expected = (intoAccount === undefined ? source.account?.id : undefined) ?? accountId
   if (expected === undefined || account.accountId === expected) return account
   const found = `the token of ${name} belongs to account ${account.accountId} (${account.accountName})`
@@ -115,7 +107,7 @@ async function identify(
     kind: 'usage',
     hint:
       intoAccount === undefined
-        ? named
+        ? `if the objects are meant for it, say --into-account ${JSON.stringify(name)}`
         : 'use a token of the expected account, or correct the expected account id',
   })
 }

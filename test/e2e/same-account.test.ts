@@ -190,19 +190,6 @@ describe('two services whose account ids coincide in one store', () => {
     expect((await backUp(trial, changes)).exitCode).toBe(0)
   })
 
-  it('are not restored into each other unless somebody says so', async () => {
-    await using two = await startTwo()
-    const { trial, changes, moved } = two
-    await backUp(trial, changes)
-    const restore = ['restore', '--to-service', '--yes', '--any-version']
-    const refused = await trial.run(restore, moved)
-    expect(refused.exitCode).toBe(2)
-    expect(refused.stderr).toContain('the objects are from account 501 of')
-    expect(refused.stderr).toContain('--into-account "a"')
-    expect((await trial.run(restore, changes)).exitCode).toBe(0)
-    expect((await trial.run([...restore, '--into-account', 'a'], moved)).exitCode).toBe(0)
-  })
-
   it('are taken for one that has moved once somebody says so', async () => {
     await using two = await startTwo()
     const { trial, changes, moved } = two
