@@ -1,3 +1,4 @@
+import type { Decrypter } from 'age-encryption'
 import { DashkeepError } from '../errors.ts'
 import type { TransformSink } from './transform-sink.ts'
 
@@ -59,9 +60,9 @@ const SCRYPT_LOG_N = 15
 export async function createSealer(
   key: { recipients: readonly string[] } | { passphrase: string },
 ): Promise<Sealer> {
-  const { Decrypter, Encrypter } = await import('age-encryption')
+  const { Encrypter } = await import('age-encryption')
   const encrypter = new Encrypter()
-  const decrypter = new Decrypter()
+  const decrypter = await createDecrypter()
   if ('passphrase' in key) {
     encrypter.setPassphrase(key.passphrase)
     encrypter.setScryptWorkFactor(SCRYPT_LOG_N)
@@ -101,8 +102,7 @@ export async function createOpener({
   identity?: string | undefined
   passphrase?: string | undefined
 }): Promise<Opener> {
-  const { Decrypter } = await import('age-encryption')
-  const decrypter = new Decrypter()
+  const decrypter = await createDecrypter()
   if (passphrase !== undefined) decrypter.addPassphrase(passphrase)
   if (identity !== undefined) {
     for (const one of readIdentities(identity)) addIdentity(decrypter, one)
@@ -112,7 +112,49 @@ export async function createOpener({
       if (!/no identity matched/.test(String(cause))) throw cause
       throw new OpenError('Cannot decrypt a file: the configured key does not open it', { cause })
     })
-  return { open: (onOutput) => createStreamSink(decrypt, onOutput) }
+  return { open: (onOutput) => limitHeader(decrypt, onOutput) }
+}
+
+/** A decrypter that no header makes take more memory than a file of dashkeep's own. */
+async function createDecrypter(): Promise<Decrypter> {
+  const { Decrypter } = await import('age-encryption')
+  const decrypter = new Decrypter()
+  // Identities are tried in order, and what the first one throws ends it.
+  decrypter.addIdentity({ unwrapFileKey: refuseCostlyKey })
+  return decrypter
+}
+
+function refuseCostlyKey(stanzas: readonly { readonly args: readonly string[] }[]): null {
+  for (const { args } of stanzas) {
+    const logN = Number(args[2])
+    if (args[0] !== 'scrypt' || !(logN > SCRYPT_LOG_N)) continue
+    throw new Error(`its passphrase asks for ${2 ** (logN - 10)} MB of memory`)
+  }
+  return null
+}
+
+/** The header is gathered as a whole before the first byte can be decrypted. */
+const MAX_HEADER_BYTES = 1024 ** 2
+
+/** Begins to decrypt; throws when the header is not over after 1 MiB. */
+function limitHeader(decrypt: Conversion, onOutput: Output): TransformSink {
+  let isOver = false
+  let bytes = 0
+  const sink = createStreamSink(async (readable) => {
+    const decrypted = await decrypt(readable)
+    isOver = true
+    return decrypted
+  }, onOutput)
+  return {
+    ...sink,
+    async write(chunk) {
+      if (!isOver && bytes > MAX_HEADER_BYTES) {
+        throw new Error('its age header is larger than 1 MiB')
+      }
+      bytes += chunk.length
+      await sink.write(chunk)
+    },
+  }
 }
 
 /** The lines of a key file that are keys. The text is a secret and never shown. */
@@ -138,11 +180,10 @@ function badIdentity(): DashkeepError {
   })
 }
 
+type Conversion = (readable: ReadableStream<Uint8Array>) => Promise<ReadableStream<Uint8Array>>
+
 /** Drives a function over web streams by pushing bytes into it. */
-function createStreamSink(
-  convert: (readable: ReadableStream<Uint8Array>) => Promise<ReadableStream<Uint8Array>>,
-  onOutput: Output,
-): TransformSink {
+function createStreamSink(convert: Conversion, onOutput: Output): TransformSink {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
   const output = forward(convert(readable), onOutput)

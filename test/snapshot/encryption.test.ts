@@ -1,6 +1,7 @@
-import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { createHash } from 'node:crypto'
+import { Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { describe, expect, it } from 'vitest'
-import { createDataFile, proveDataFile } from '../../src/snapshot/data-file.ts'
+import { createDataFile, type DataFile, proveDataFile } from '../../src/snapshot/data-file.ts'
 import { createOpener, createSealer, OpenError } from '../../src/snapshot/encryption.ts'
 import { createMemoryStore } from './memory-store.ts'
 
@@ -37,6 +38,54 @@ async function keyPair() {
   const identity = await generateX25519Identity()
   return { identity, recipient: await identityToRecipient(identity) }
 }
+
+/** A file in the store with these bytes, described as they are. */
+function planted(stored: Uint8Array) {
+  const memory = createMemoryStore()
+  memory.objects.set(key, Buffer.from(stored))
+  const sha256 = createHash('sha256').update(stored).digest('hex')
+  const file: DataFile = {
+    name: 'search.json.zst.age',
+    compression: 'zstd',
+    encryption: { format: 'age', recipients: ['passphrase'] },
+    stored: { bytes: stored.length, sha256 },
+    content: { bytes: content.length, sha256 },
+  }
+  return { memory, file }
+}
+
+describe('an encrypted file that asks for much memory', () => {
+  const passphrase = 'correct horse battery'
+
+  it('is not decrypted when a key of 64 MB or more would have to be derived', async () => {
+    for (const logN of [16, 18, 20]) {
+      const encrypter = new Encrypter()
+      encrypter.setPassphrase(passphrase)
+      encrypter.setScryptWorkFactor(10)
+      const text = Buffer.from(await encrypter.encrypt(content)).toString('latin1')
+      const stored = Buffer.from(text.replace(/(-> scrypt \S+) 10\n/, `$1 ${logN}\n`), 'latin1')
+      const { defect } = await readAll(planted(stored), await createOpener({ passphrase }))
+      expect(defect?.detail).toBe(
+        `it cannot be decoded (its passphrase asks for ${2 ** (logN - 10)} MB of memory)`,
+      )
+      const sealer = await createSealer({ passphrase })
+      expect(await sealer.hasSealed?.(stored)).toBe(false)
+    }
+  })
+
+  it('is not decrypted when its header does not end', async () => {
+    const lines = `-> X25519 ${'A'.repeat(43)}\n${'A'.repeat(43)}\n`.repeat(50_000)
+    const endless = planted(Buffer.from(`age-encryption.org/v1\n${lines}`))
+    const memory = { ...endless.memory, open: async () => inPieces(endless.memory.objects) }
+    const { defect } = await readAll({ ...endless, memory }, await createOpener({ passphrase }))
+    expect(defect?.detail).toBe('it cannot be decoded (its age header is larger than 1 MiB)')
+  })
+
+  async function* inPieces(objects: Map<string, Uint8Array>): AsyncGenerator<Uint8Array> {
+    const bytes = objects.get(key) as Uint8Array
+    for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536)
+  }
+})
 
 describe('an encrypted data file', () => {
   it('opens to the content with the identity of any recipient', async () => {
