@@ -18,6 +18,12 @@ const MAX_CHUNK_BYTES = 128 * 1024
 /** A stream takes this much room even for an empty file. */
 const MIN_CHUNK_BYTES = 4 * 1024
 
+/**
+ * The largest window (its binary logarithm) of a zstd frame: 8 MiB, which RFC 8878 recommends as the
+ * limit of decoders. A frame could ask for 128 MiB of memory otherwise; dashkeep's ask for 4 at most.
+ */
+const MAX_WINDOW_LOG = 23
+
 /** The data file's name for one type of objects, such as `dashboard.json.zst.age`. */
 export function dataFileName(
   type: string,
@@ -161,8 +167,9 @@ function createZstdDecompressor(
   chunkSize: number,
   onOutput: (chunk: Uint8Array) => Promise<void> | void,
 ): TransformSink {
+  const params = { [zlib.constants.ZSTD_d_windowLogMax]: MAX_WINDOW_LOG }
   const begin = () => {
-    const stream = zlib.createZstdDecompress({ chunkSize })
+    const stream = zlib.createZstdDecompress({ chunkSize, params })
     return { stream, sink: createTransformSink(stream, onOutput) }
   }
   let frame = begin()

@@ -83,9 +83,7 @@ export function createExportScanner(
   limits: ScanLimits = defaultScanLimits,
 ): ExportScanner {
   const envelope = createEnvelope()
-  const reader = createHitReader(limits.maxDepth, () =>
-    broken(`hit ${count} is nested deeper than ${limits.maxDepth} levels`),
-  )
+  const reader = createHitReader(limits.maxDepth, (state) => broken(`hit ${count} ${state}`))
   let place: 'envelope' | 'hits' | 'hit' = 'envelope'
   let beforeHit: 'first' | 'comma' | 'next' = 'first'
   let count = 0

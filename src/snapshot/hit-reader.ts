@@ -76,10 +76,15 @@ function tableOf(characters: string): Uint8Array {
 }
 
 /**
- * Makes a reader for hits of at most `maxDepth` levels, the hit being the first. On a deeper one it
- * throws what `tooDeep` returns.
+ * Most members noted of one hit, 28 MB of them: a million beside the few hundred of a large object.
  */
-export function createHitReader(maxDepth: number, tooDeep: () => Error): HitReader {
+const MAX_MEMBERS = 1_000_000
+
+/**
+ * Makes a reader for hits of at most `maxDepth` levels, the hit being the first, and a million
+ * members. On any other it throws what `refuse` returns, which completes "the hit …".
+ */
+export function createHitReader(maxDepth: number, refuse: (state: string) => Error): HitReader {
   let members = new Int32Array(64 * MEMBER_SIZE)
   let noted = 0
   let text: Text = { bytes: new Uint8Array(0), words: new Int32Array(0) }
@@ -138,7 +143,7 @@ export function createHitReader(maxDepth: number, tooDeep: () => Error): HitRead
   }
 
   function push(depth: number, closer: number): void {
-    if (depth > maxDepth) throw tooDeep()
+    if (depth > maxDepth) throw refuse(`is nested deeper than ${maxDepth} levels`)
     if (depth === closers.length) {
       const larger = new Uint8Array(depth * 2)
       larger.set(closers)
@@ -170,7 +175,9 @@ export function createHitReader(maxDepth: number, tooDeep: () => Error): HitRead
   }
 
   function grow(): void {
-    const larger = new Int32Array(members.length * 2)
+    const most = MAX_MEMBERS * MEMBER_SIZE
+    if (noted > most) throw refuse(`has more than ${MAX_MEMBERS} members`)
+    const larger = new Int32Array(Math.min(members.length * 2, most))
     larger.set(members)
     members = larger
   }

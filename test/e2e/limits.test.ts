@@ -34,9 +34,115 @@ describe('a stored file that expands to far more than it should', () => {
       expect(`${command}: ${said}`).toMatch(/it holds more than 1000 objects/)
       expect(`${command}: ${exitCode}`).toBe(`${command}: ${readers[command]}`)
     }
-    expect(peakBytes).toBeLessThan(200 * MIB)
+    expect(peakBytes).toBeLessThan(MOST_BYTES)
+  })
+
+  it('ends every reader at once when it is described as larger than an export may be', async () => {
+    const file = { ...zeros(4000 * MIB), content: described(4000 * MIB) }
+    const { runs } = await readAll(file)
+    for (const [command, { exitCode, said }] of Object.entries(runs)) {
+      expect(`${command}: ${said}`).toMatch(
+        /it expands to 4194304000 bytes, more than limits.maxExportBytes allows \(104857600\)/,
+      )
+      expect(`${command}: ${exitCode}`).toBe(`${command}: ${readers[command]}`)
+    }
+  })
+
+  const start = '{"kibanaVersion":"7.10.2","hits":[{"_id":"search:a","a":'
+  const bombs: [what: string, file: PlantedFile, problem: RegExp][] = [
+    [
+      'a frame that holds more than is described',
+      { ...zeros(900 * MIB), content: described(50 * MIB) },
+      /it cannot be decoded \(more content than described\)/,
+    ],
+    [
+      'a frame that is to be decoded with 128 MiB of it in memory',
+      { ...zeros(90 * MIB, { windowLog: 27 }), content: described(90 * MIB) },
+      /it cannot be decoded \(Frame requires too much memory for decoding\)/,
+    ],
+    [
+      'a thousand frames',
+      { ...zeros(90 * MIB, { frames: 1000 }), content: described(80 * MIB) },
+      /it cannot be decoded \(more content than described\)/,
+    ],
+    [
+      'a gzip member',
+      {
+        compression: 'gzip',
+        stored: zlib.gzipSync(Buffer.alloc(90 * MIB)),
+        content: described(MIB),
+        objects: 1,
+      },
+      /it cannot be decoded \(more content than described\)/,
+    ],
+    ['a hit', bomb(`${start}"${'x'.repeat(90 * MIB)}`), /hit 0 is larger than 16777216 bytes/],
+    [
+      'nested arrays',
+      bomb(start + '['.repeat(90 * MIB)),
+      /hit 0 is nested deeper than 1000 levels/,
+    ],
+    [
+      'members of a hit',
+      bomb(`${start}{${'"":0,'.repeat(3 * MIB)}`),
+      /hit 0 has more than 1000000 members/,
+    ],
+    [
+      'white space between hits',
+      bomb(`${start}1},${' '.repeat(90 * MIB)}`),
+      /it ends after 1 hits/,
+    ],
+    [
+      'members beside the hits',
+      bomb(`{"kibanaVersion":"${'7'.repeat(90 * MIB)}`),
+      /its members besides hits are larger than 1048576 bytes/,
+    ],
+  ]
+
+  it('makes verify take little memory, whatever expands', async () => {
+    await using archive = await makeArchive()
+    const names = bombs.map((_, place) => `20261101T03150${place}Z-aaaaaa`)
+    for (const [place, [, file]] of bombs.entries()) {
+      await plantSnapshot(archive.folder, file, { ...planted, snapshot: names[place] as string })
+    }
+    const { runs, peakBytes } = await archive.run(['verify --json'])
+    expect(runs[0]?.exitCode).toBe(5)
+    const { report } = JSON.parse(runs[0]?.stdout ?? '') as { report: Record<string, string>[] }
+    for (const [place, [what, , problem]] of bombs.entries()) {
+      const problems = report.filter(({ snapshot }) => snapshot === names[place])
+      expect(`${what}: ${problems.map((one) => one.problem)}`).toMatch(problem)
+    }
+    expect(peakBytes).toBeLessThan(MOST_BYTES)
   })
 })
+
+/** A process that does nothing but start takes 105 MiB; a container for dashkeep has 256 MiB. */
+const MOST_BYTES = 180 * MIB
+
+/** What a manifest may say of any content. */
+function described(bytes: number): PlantedFile['content'] {
+  return { bytes, sha256: 'e'.repeat(64) }
+}
+
+/**
+ * A zstd file that expands to so many bytes, all of them `{`, in blocks of 128 KiB that take four
+ * bytes each (RFC 8878, section 3.1.1).
+ */
+function zeros(
+  bytes: number,
+  { frames = 1, windowLog = 17 }: { frames?: number; windowLog?: number } = {},
+): PlantedFile {
+  const blockBytes = 128 * 1024
+  const blocks = Math.ceil(bytes / frames / blockBytes)
+  const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, (windowLog - 10) << 3])
+  const repeated = (isLast: boolean) => {
+    const block = Buffer.alloc(4, '{')
+    block.writeUIntLE((blockBytes << 3) | 2 | (isLast ? 1 : 0), 0, 3)
+    return block
+  }
+  const body = Array.from({ length: blocks }, (_, place) => repeated(place === blocks - 1))
+  const stored = Buffer.concat(Array.from({ length: frames }, () => [header, ...body]).flat())
+  return { compression: 'zstd', stored, content: described(bytes), objects: 1 }
+}
 
 function document(hits: string): string {
   return `{"kibanaVersion":"7.10.2","hits":[${hits}]}`
@@ -59,25 +165,36 @@ interface Read {
 async function readAll(
   file: PlantedFile,
 ): Promise<{ runs: Record<string, Read>; peakBytes: number }> {
+  await using archive = await makeArchive()
+  await plantSnapshot(archive.folder, bomb(document('')), { ...planted, snapshot: before })
+  await plantSnapshot(archive.folder, file)
+  const commands = Object.keys(readers)
+  const { runs, peakBytes } = await archive.run(commands)
+  const named = commands.map((command, place) => {
+    const { exitCode, stdout, stderr } = runs[place] as Finished
+    return [command, { exitCode, said: stderr + stdout.slice(-1000) }]
+  })
+  return { runs: Object.fromEntries(named), peakBytes }
+}
+
+/** An empty archive, and a process that runs commands over it one after the other. */
+async function makeArchive() {
   const folder = await mkdtemp(join(tmpdir(), 'dashkeep-limits-'))
-  try {
-    await plantSnapshot(folder, bomb(document('')), { ...planted, snapshot: before })
-    await plantSnapshot(folder, file)
-    const config = join(folder, 'dashkeep.yaml')
-    await writeFile(config, stringify({ limits: { maxObjects: 1000, maxExportBytes: 100 * MIB } }))
-    const env = { DASHKEEP_STORE: pathToFileURL(folder).href, DASHKEEP_CONFIG: config }
-    const script = fileURLToPath(new URL('run-in-sequence.ts', import.meta.url))
-    const commands = Object.keys(readers).map((line) => line.replace('FOLDER', folder).split(' '))
-    await using child = spawnProcess(process.execPath, [script, JSON.stringify(commands)], { env })
-    const { stdout, stderr } = await child.finished
-    if (!stdout) throw new Error(stderr)
-    const { runs, peakBytes } = JSON.parse(stdout) as { runs: Finished[]; peakBytes: number }
-    const named = Object.keys(readers).map((command, place) => {
-      const { exitCode, stdout, stderr } = runs[place] as Finished
-      return [command, { exitCode, said: stderr + stdout.slice(-1000) }]
-    })
-    return { runs: Object.fromEntries(named), peakBytes }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
+  const config = join(folder, 'dashkeep.yaml')
+  await writeFile(config, stringify({ limits: { maxObjects: 1000, maxExportBytes: 100 * MIB } }))
+  const env = { DASHKEEP_STORE: pathToFileURL(folder).href, DASHKEEP_CONFIG: config }
+  const script = fileURLToPath(new URL('run-in-sequence.ts', import.meta.url))
+  return {
+    folder,
+    async run(lines: readonly string[]): Promise<{ runs: Finished[]; peakBytes: number }> {
+      const commands = lines.map((line) => line.replace('FOLDER', folder).split(' '))
+      await using child = spawnProcess(process.execPath, [script, JSON.stringify(commands)], {
+        env,
+      })
+      const { stdout, stderr } = await child.finished
+      if (!stdout) throw new Error(stderr)
+      return JSON.parse(stdout)
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
 }

@@ -16,7 +16,7 @@ function read(text: string | Uint8Array, { maxDepth = 1000 } = {}): Read {
   const bytes = hitBuffer(before.length + hit.length).fill(0)
   bytes.set(before)
   bytes.set(hit, before.length)
-  const reader = createHitReader(maxDepth, () => new Error('too deep'))
+  const reader = createHitReader(maxDepth, (state) => new Error(state))
   const end = reader.read(bytes, before.length)
   const members = Int32Array.from(reader.members())
   return { end: end < 0 ? ~(~end - before.length) : end - before.length, members }
@@ -106,8 +106,14 @@ describe('a hit', () => {
   it('may nest as deep as allowed, and no deeper', () => {
     const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}[]${'}'.repeat(levels - 1)}`
     expect(read(nested(100), { maxDepth: 100 }).end).toBe(nested(100).length)
-    expect(() => read(nested(101), { maxDepth: 100 })).toThrow('too deep')
-    expect(() => read('{"a":[[[', { maxDepth: 3 })).toThrow('too deep')
+    expect(() => read(nested(101), { maxDepth: 100 })).toThrow('is nested deeper than')
+    expect(() => read('{"a":[[[', { maxDepth: 3 })).toThrow('is nested deeper than')
+  })
+
+  it('may have a million members, and no more', () => {
+    const having = (members: number) => `{${Array(members).fill('"":0')}}`
+    expect(read(having(1_000_000)).end).toBe(having(1_000_000).length)
+    expect(() => read(having(1_000_001))).toThrow('has more than 1000000 members')
   })
 })
 
