@@ -140,8 +140,10 @@ export function proxyRefusal(
 ): ProxyError {
   const { name, variable } = proxy
   const subject = describeProxy(proxy)
-  if (status === 407) {
-    return new ProxyError(`${subject} refuses the user or password, or wants one (status 407)`, {
+  // Some proxies answer 401 to a wrong password.
+  if (status === 407 || status === 401) {
+    const state = `refuses the user or password, or wants one (status ${status})`
+    return new ProxyError(`${subject} ${state}`, {
       hint: `Write user and password into ${variable}, as in http://user:password@${name}`,
       transient: false,
     })
@@ -149,7 +151,7 @@ export function proxyRefusal(
   const transient = status === 429 || status >= 500
   const state = transient ? 'cannot connect to' : 'refuses to connect to'
   return new ProxyError(`${subject} ${state} ${target} (status ${status})`, {
-    hint: `Check the address, allow it in the proxy, or add the host to NO_PROXY to go there directly; the log of the proxy says more`,
+    hint: 'Check the address, allow it in the proxy, or add the host to NO_PROXY to go there directly; the log of the proxy says more',
     transient,
   })
 }
