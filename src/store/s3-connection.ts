@@ -1,5 +1,6 @@
 import { getCACertificates } from 'node:tls'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
+import { defaultProvider } from '@aws-sdk/credential-provider-node'
 import pRetry from 'p-retry'
 import { type FindProxy, type HttpProxy, noProxy } from '../http/proxy.ts'
 import { startDeadline } from './deadline.ts'
@@ -101,7 +102,13 @@ export function connectToBucket(options: S3StoreOptions): S3Connection {
   const { requestTimeoutMs = defaultRequestTimeoutMs, idleTimeoutMs = defaultIdleTimeoutMs } =
     options
   const { requestHandler, proxyInUse } = createHandler(options, requestTimeoutMs)
-  const client = new S3Client({ ...clientConfig(options), requestHandler })
+  const client = new S3Client({
+    ...clientConfig(options),
+    requestHandler,
+    // Without it the SDK asks for the credentials of an SSO session by connections of its own.
+    credentialDefaultProvider: (init) =>
+      defaultProvider({ ...init, clientConfig: { requestHandler } }),
+  })
   const attemptTimeoutMs = requestTimeoutMs + idleTimeoutMs
   const root = prefix === '' ? '' : `${prefix}/`
   const url = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`

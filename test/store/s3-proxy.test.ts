@@ -1,5 +1,9 @@
+import { hash } from 'node:crypto'
+import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readProxies } from '../../src/http/proxy.ts'
 import { createS3Store } from '../../src/store/s3.ts'
 import { type HttpProxyOptions, startHttpProxy } from '../http/http-proxy.ts'
@@ -103,5 +107,59 @@ describe('a bucket behind a proxy', () => {
     expect(error?.hint).toMatch(/PROXY/)
     expect(`${error?.stack} ${(error?.cause as Error)?.stack}`).not.toContain('sesame')
     expect(scene.server.requests).toEqual([])
+  })
+})
+
+describe('credentials of AWS', () => {
+  afterEach(() => vi.unstubAllEnvs())
+
+  /** Where the proxy is asked to connect to when a bucket is read with a profile or role. */
+  async function targetsWith(env: Record<string, string>): Promise<string[]> {
+    await using proxy = await startHttpProxy({ answer: 403 })
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'dashkeep-aws-'))
+    const write = async (name: string, text: string) => {
+      await mkdir(dirname(join(folder.path, name)), { recursive: true })
+      await writeFile(join(folder.path, name), text)
+    }
+    await write('token', 'a token')
+    await write('config', profile)
+    await write(`.aws/sso/cache/${sha1('https://sso.example.com')}.json`, ssoToken)
+    const files = { HOME: folder.path, AWS_CONFIG_FILE: join(folder.path, 'config') }
+    const none = { AWS_SHARED_CREDENTIALS_FILE: '/dev/null', AWS_EC2_METADATA_DISABLED: 'true' }
+    for (const [name, value] of Object.entries({ ...files, ...none, ...env })) {
+      vi.stubEnv(name, value.replace('FOLDER', folder.path))
+    }
+    const store = createS3Store({
+      bucket: 'backups',
+      region: 'eu-west-1',
+      retryDelayMs: 1,
+      findProxy: readProxies({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }, []),
+    })
+    await expect(store.get('a', { maxBytes: 9 })).rejects.toThrow()
+    await store.close()
+    return [...new Set(proxy.requests)]
+  }
+
+  const sha1 = (text: string) => hash('sha1', text)
+  const ssoToken = JSON.stringify({ accessToken: 'x', expiresAt: '9999-01-01T00:00:00Z' })
+  const profile = `[profile sso]
+sso_start_url = https://sso.example.com
+sso_region = eu-west-1
+sso_account_id = 123456789012
+sso_role_name = backup
+`
+
+  it('by a web identity come through the proxy', async () => {
+    const env = {
+      AWS_WEB_IDENTITY_TOKEN_FILE: 'FOLDER/token',
+      AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/backup',
+      AWS_REGION: 'eu-west-1',
+    }
+    expect(await targetsWith(env)).toEqual(['CONNECT sts.eu-west-1.amazonaws.com:443'])
+  })
+
+  it('by a session of SSO come through the proxy', async () => {
+    const targets = await targetsWith({ AWS_PROFILE: 'sso' })
+    expect(targets).toEqual(['CONNECT portal.sso.eu-west-1.amazonaws.com:443'])
   })
 })
