@@ -214,7 +214,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
   common(program.command('status'))
     .summary('say how fresh and how good the backups are')
     .description(
-      "Says of each account what its newest good snapshot is, from the archive alone and not from any run's own word. Exit code 3 when an account is suspect or missing, 4 when one is stale.",
+      "Says of each account what its newest good snapshot is, from the archive alone and not from any run's own word. Exit code 3 when an account is suspect, missing or has a snapshot from the future, 4 when one is stale.",
     )
     .option('-a, --account <id>', 'only this account, by its id')
     .option('--max-age <duration>', 'older than this is stale, such as 26h')
@@ -222,7 +222,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
   common(program.command('prune'))
     .summary('remove snapshots that no rule keeps')
     .description(
-      'Shows which snapshots the retention rules keep, and why, and removes the others once you agree. Also sweeps what interrupted runs left more than a day ago. Rules given here take the place of the configured ones.',
+      'Shows which snapshots the retention rules keep, and why, and removes the others once you agree. Also sweeps what interrupted runs left more than a day ago. Rules given here take the place of the configured ones, and so do the names given with --remove: then only these snapshots go.',
     )
     .option('-a, --account <id>', 'only this account, by its id')
     .option('--keep-last <n>', 'keep the newest snapshots', toNumber)

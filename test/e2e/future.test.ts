@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { futureToleranceMs } from '../../src/snapshot/future.ts'
@@ -314,6 +315,19 @@ describe('a worker', () => {
     worker.clock.set('2026-11-20T12:00:00Z')
     await worker.stepUntilEnded(6 * minutes, 2)
     expect(await worker.metric(lastSuccess)).toBeUndefined()
+  })
+})
+
+describe('the textfile of single runs', () => {
+  it('drops a success from the future when the archive knows no other', async () => {
+    await using trial = await startTrial()
+    const textfile = join(trial.folder, 'dashkeep.prom')
+    const changes = { ...schedule, DASHKEEP_METRICS_TEXTFILE: textfile }
+    await trial.runAt(nextYear, ['backup'], changes)
+    expect(await readFile(textfile, 'utf8')).toContain(`${lastSuccess} ${+nextYear / 1000}\n`)
+    trial.sandbox.faults.add({ operation: 'whoami', refused: true })
+    expect((await trial.runAt(noon, ['backup'], changes)).exitCode).toBe(1)
+    expect(await readFile(textfile, 'utf8')).not.toContain(lastSuccess)
   })
 })
 

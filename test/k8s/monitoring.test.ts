@@ -115,7 +115,7 @@ describe('alerts and dashboard', () => {
   })
 
   it.skipIf(!promtool)('are understood by Prometheus', async () => {
-    expect(await runPromtool('check', 'rules', 'rules.yaml')).toContain('10 rules found')
+    expect(await runPromtool('check', 'rules', 'rules.yaml')).toContain('11 rules found')
     expect(await runPromtool('check', 'rules', 'dashboard.yaml')).toContain('rules found')
   })
 

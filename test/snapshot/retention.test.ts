@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { planRetention, type RetentionCandidate } from '../../src/snapshot/retention.ts'
+import { isFromFuture } from '../../src/snapshot/future.ts'
+import {
+  planRemoval,
+  planRetention,
+  type RetentionCandidate,
+} from '../../src/snapshot/retention.ts'
 import { timePrefix } from '../../src/snapshot/snapshot-name.ts'
 
 const now = new Date('2026-11-20T16:31:00Z')
@@ -164,6 +169,25 @@ describe('a plan for any archive and policy', () => {
           if (pinned) expect(keptNames).toContain(snapshot)
           if (keptNames.has(snapshot) && sameAs !== undefined) expect(keptNames).toContain(sameAs)
         }
+      }),
+    )
+  })
+
+  it('never removes by name what the archive needs', () => {
+    fc.assert(
+      fc.property(archives, fc.infiniteStream(fc.boolean()), (all, coins) => {
+        const isNamed = () => coins.next().value as boolean
+        const named = new Set(all.filter(isNamed).map(({ snapshot }) => snapshot))
+        const decisions = planRemoval(all, named, { now })
+        const removed = decisions.filter(({ keep }) => !keep).map(({ candidate }) => candidate)
+        const gone = new Set(removed.map(({ snapshot }) => snapshot))
+        const newestGood = all.findLast((one) => !one.suspect && !isFromFuture(one, now))
+        if (newestGood === undefined) expect(removed).toEqual([])
+        else expect(gone).not.toContain(newestGood.snapshot)
+        for (const { snapshot, pinned } of removed)
+          expect([named.has(snapshot), pinned]).toEqual([true, false])
+        for (const { snapshot, sameAs } of all)
+          if (!gone.has(snapshot)) expect(gone).not.toContain(sameAs)
       }),
     )
   })
