@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { makeTarget } from '../restore/to-files.ts'
 import { sampleApiToken, sampleObjects } from '../sandbox/sample-account.ts'
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
 import { backup } from './backup.ts'
@@ -18,7 +19,7 @@ export async function demo(terminal: Terminal, options: { folder?: string }): Pr
   const folder = options.folder
     ? resolve(options.folder)
     : await mkdtemp(join(tmpdir(), 'dashkeep-'))
-  await mkdir(folder, { recursive: true })
+  await makeTarget(folder)
   await using sandbox = await startSandbox()
   const { colors, signal } = terminal
   const store = pathToFileURL(folder).href

@@ -54,10 +54,14 @@ export async function createNewFile(path: string): Promise<NewFile> {
 }
 
 /** What could not be written, as an error for people. */
-export function cannotWrite(path: string, error: unknown): DashkeepError {
+export function cannotWrite(
+  path: string,
+  error: unknown,
+  { whenAbsent = 'its folder is not there' } = {},
+): DashkeepError {
   const { code, message } = error as NodeJS.ErrnoException
   const states: Record<string, string> = {
-    ENOENT: 'its folder is not there',
+    ENOENT: whenAbsent,
     ENOTDIR: 'its folder is a file',
     EEXIST: 'a file has this name',
     EACCES: 'this user may not write there',

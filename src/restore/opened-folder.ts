@@ -11,7 +11,7 @@ import type { Selection } from './choose.ts'
 import { cannotWrite, fileMode, refuseExisting, type WriteOptions } from './new-file.ts'
 import { readChosen } from './read-chosen.ts'
 import type { RestoreSource } from './source.ts'
-import { makeFolder, type WrittenFiles } from './to-files.ts'
+import { makeTarget, type WrittenFiles } from './to-files.ts'
 
 /** The file whose presence makes a folder one of opened objects. */
 export const indexName = 'dashkeep.json'
@@ -43,7 +43,7 @@ export async function writeOpened(
       types.map((type) => join(folder, type)),
       options,
     )
-  await makeFolder(folder)
+  await makeTarget(folder)
   for (const type of types) {
     const names = await writeType(source, selection, { folder, type })
     if (selection.whole && known !== undefined) await removeOthers(join(folder, type), names)
@@ -69,7 +69,7 @@ async function writeType(
   const nameOf = new Map<ObjectEntry, string>(
     ofType.map((entry, number) => [entry, `${names[number]}.json`]),
   )
-  if (ofType.length > 0) await makeFolder(join(folder, type))
+  if (ofType.length > 0) await makeTarget(join(folder, type))
   for await (const { entry, hit } of readChosen(source, type, ofType)) {
     await writeWhole(join(folder, type, nameOf.get(entry) as string), openFile(hit))
   }

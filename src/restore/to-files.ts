@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../make-folder.ts'
 import { toNdjsonLine } from '../objects/ndjson.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
 import type { Selection } from './choose.ts'
@@ -36,7 +36,7 @@ export async function writeDocuments(
   const exports = source.exports.filter(({ type }) => {
     return selection.whole || selection.objects.some(({ exportType }) => exportType === type)
   })
-  await makeFolder(folder)
+  await makeTarget(folder)
   const pathOf = (type: string) => join(folder, `${type}.json`)
   await refuseExisting(
     exports.map(({ type }) => pathOf(type)),
@@ -84,8 +84,9 @@ export async function writeNdjson(
   return { path, files: 1, objects, leftOut }
 }
 
-export async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true }).catch((error) => {
-    throw cannotWrite(folder, error)
+/** Makes the folder that is written to. Throws a `DashkeepError` when that cannot be done. */
+export async function makeTarget(folder: string): Promise<void> {
+  await makeFolder(folder).catch((error) => {
+    throw cannotWrite(folder, error, { whenAbsent: 'no folder can be made there' })
   })
 }

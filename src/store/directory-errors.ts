@@ -32,6 +32,11 @@ const explanations: Readonly<Record<string, Explanation>> = {
     hint: 'Mount it writable, or choose another folder for the store',
     kind: 'usage',
   },
+  ENOENT: {
+    state: 'no folder can be made there',
+    hint: 'Choose another folder for the store: this file system takes no folders',
+    kind: 'usage',
+  },
   ENOTDIR: blockedByFile,
   EEXIST: blockedByFile,
   EISDIR: {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { type FileHandle, lstat, open, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { makeFolder } from '../make-folder.ts'
 import { collectBytes } from './collect.ts'
 import { explainFileError, fileErrorCode } from './directory-errors.ts'
 import { StoreError } from './errors.ts'
@@ -215,35 +216,13 @@ async function moveIntoPlace(root: string, from: string, to: string): Promise<vo
 async function inFolder<T>(folder: string, act: () => Promise<T>): Promise<T> {
   for (let race = 0; ; race += 1) {
     try {
-      await makeFolder(folder)
+      const onMade = (made: string) => syncFolder(dirname(made))
+      await makeFolder(folder, { mode: folderMode, onMade })
       return await act()
     } catch (error) {
       const mayPass = ['ENOENT', 'EEXIST'].includes(fileErrorCode(error) ?? '')
       if (!mayPass || race === maxFolderRaces) throw error
     }
-  }
-}
-
-/** Makes a folder and those above it. Node's own way hides that a file system is read-only. */
-async function makeFolder(folder: string): Promise<void> {
-  if (await isFolder(folder)) return
-  const parent = dirname(folder)
-  if (parent !== folder) await makeFolder(parent)
-  try {
-    await mkdir(folder, folderMode)
-  } catch (error) {
-    if (await isFolder(folder)) return
-    throw error
-  }
-  await syncFolder(parent)
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory()
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(fileErrorCode(error) ?? '')) return false
-    throw error
   }
 }
 

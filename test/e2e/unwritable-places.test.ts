@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import type { Environment } from '../../src/config/config.ts'
+import { startTrial } from './trial.ts'
+
+/** Where Linux has a folder in which nobody can make another. */
+const place = '/proc/dashkeep'
+
+const cases: [what: string, args: string[], env: Environment, exitCode: number, message: RegExp][] =
+  [
+    ['documents', ['restore', '--to', `${place}/x`], {}, 1, /Cannot write \S+: no folder can/],
+    [
+      'files for git',
+      ['restore', '--pretty', `${place}/x`],
+      {},
+      1,
+      /Cannot write \S+: no folder can/,
+    ],
+    [
+      'NDJSON',
+      ['restore', '--ndjson', `${place}/x`],
+      {},
+      1,
+      /Cannot write \S+: its folder is not there/,
+    ],
+    [
+      'the archive',
+      ['backup'],
+      { DASHKEEP_STORE: `file://${place}/x` },
+      2,
+      /Cannot write \S+: no folder can be made there/,
+    ],
+    [
+      'a demo',
+      ['demo', '--folder', `${place}/x`],
+      {},
+      1,
+      /Cannot write \S+: no folder can be made/,
+    ],
+    [
+      'metrics',
+      ['backup'],
+      { DASHKEEP_METRICS_TEXTFILE: `${place}/x.prom` },
+      0,
+      /ENOENT.*metrics not exported/,
+    ],
+  ]
+
+it.skipIf(!existsSync('/proc/self'))(
+  'a place that takes no folders is named at once, for whatever is to be written there',
+  async () => {
+    await using trial = await startTrial()
+    await trial.run(['backup'])
+    for (const [what, args, env, expected, message] of cases) {
+      const { exitCode, stdout, stderr } = await trial.run(args, env)
+      expect(`${what}: ${stderr}${stdout}`).toMatch(message)
+      expect(`${what}: ${exitCode}`).toBe(`${what}: ${expected}`)
+    }
+  },
+)
