@@ -38,7 +38,14 @@ export interface ReporterOptions {
 export interface Reporter {
   /** Takes over what the archive says of an account. */
   remember(account: string, good: GoodSnapshot): void
-  begin(config: Config, options: { run: string; log: Logger }): RunReport
+  /** Begins a run over the accounts of `config`; `configured` are all there are. */
+  begin(config: Config, options: BeginOptions): RunReport
+}
+
+interface BeginOptions {
+  readonly run: string
+  readonly log: Logger
+  readonly configured: readonly AccountConfig[]
 }
 
 /** Gathers how one run goes. Nothing here throws: a run does not fail for being told of. */
@@ -70,7 +77,7 @@ export function createReporter(options: ReporterOptions): Reporter {
   const memory = new Map<string, Memory>()
   const signal = options.signal && delayAbort(options.signal, SENDING_AFTER_STOP_MS)
 
-  function begin(config: Config, { run, log }: { run: string; log: Logger }): RunReport {
+  function begin(config: Config, { run, log, configured }: BeginOptions): RunReport {
     const startedAt = options.now()
     const notes = new Map<string, Note>()
     const notifier = createNotifier(config.notifications, {
@@ -115,7 +122,7 @@ export function createReporter(options: ReporterOptions): Reporter {
         logOutcome(log, outcome)
         options.onRun?.(outcome)
         await Promise.all([
-          exportMetrics(config, outcome, log, { ...options, signal }),
+          exportMetrics(config, outcome, { ...options, log, configured, signal }),
           notifier.ended(outcome),
         ])
       },
@@ -244,14 +251,16 @@ function logOutcome(log: Logger, { accounts, error, startedAt, endedAt, exitCode
 async function exportMetrics(
   { metrics: { textfile, pushgateway }, findProxy }: Config,
   run: RunOutcome,
-  log: Logger,
-  { retryBaseMs, signal }: ReporterOptions,
+  { log, configured, retryBaseMs, signal }: Omit<BeginOptions, 'run'> & ReporterOptions,
 ): Promise<void> {
   if (textfile === undefined && pushgateway === undefined) return
   // Imported late: most runs have nobody to export for.
   const { pushMetrics, writeTextfile } = await import('./metrics/export.ts')
   const complain = (error: Error) => log.error({ reason: error.message }, 'metrics not exported')
-  if (textfile) await writeTextfile(textfile, run).catch(complain)
+  if (textfile) {
+    const names = new Set(configured.map(({ name }) => name))
+    await writeTextfile(textfile, run, names).catch(complain)
+  }
   if (pushgateway) {
     await pushMetrics(pushgateway, run, { findProxy, retryBaseMs, signal }).catch(complain)
   }

@@ -43,9 +43,11 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
   const { env, now, signal } = terminal
   const run = createRunId()
   const log = context.log.child({ run })
+  const configured = context.config.accounts
   const report = createReporter({ env, now, signal, tail: context.tail }).begin(config, {
     run,
     log,
+    configured,
   })
   let store: ObjectStore | undefined
   const status = createStatusLine(terminal)
@@ -56,7 +58,7 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
       env,
       log,
       now,
-      configured: context.config.accounts,
+      configured,
       full: options.full,
       acceptFall: options.acceptFall,
       acceptService: options.acceptService,

@@ -17,8 +17,10 @@ export async function worker(
     'accounts',
     'store',
   ])
-  const load = async () =>
-    selectAccounts(await loadConfig(env, options, ['accounts', 'store']), options.account)
+  const load = async () => {
+    const whole = await loadConfig(env, options, ['accounts', 'store'])
+    return { config: selectAccounts(whole, options.account), configured: whole.accounts }
+  }
   await runWorker({
     load,
     env,

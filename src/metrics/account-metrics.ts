@@ -8,7 +8,8 @@ export interface AccountMetrics {
   observe(run: RunOutcome): void
   /** Takes over what the archive holds of an account that this process has not backed up yet. */
   observeArchive(account: string, found: ArchivedAccount): void
-  setLastSuccess(account: string, takenAt: Date): void
+  /** Takes over what another process has written of an account. Ignores unknown metrics. */
+  takeOver(sample: AccountSample): void
   /** Drops accounts that the configuration no longer names, and begins to count the others. */
   setAccounts(accounts: readonly string[]): void
 }
@@ -21,10 +22,25 @@ interface ArchivedAccount {
   readonly suspect: boolean
 }
 
+/** One line of the text format of Prometheus. */
+export interface AccountSample {
+  readonly name: string
+  readonly labels: { readonly account: string; readonly result?: string | undefined }
+  readonly value: number
+}
+
 const results = ['good', 'suspect', 'failed'] as const
 
-/** The name under which a textfile is asked for what it said before. */
-export const lastSuccessName = 'dashkeep_last_success_timestamp_seconds'
+const lastSuccessName = 'dashkeep_last_success_timestamp_seconds'
+const suspectName = 'dashkeep_snapshot_suspect'
+const objectsName = 'dashkeep_snapshot_objects'
+
+/** Metrics that describe the archive and not the last run: a failed run leaves them as they are. */
+export const archiveMetrics: ReadonlySet<string> = new Set([
+  lastSuccessName,
+  suspectName,
+  objectsName,
+])
 
 export function createAccountMetrics(registry: Registry): AccountMetrics {
   const registers = [registry]
@@ -39,11 +55,8 @@ export function createAccountMetrics(registry: Registry): AccountMetrics {
     'dashkeep_last_run_success',
     '1 when the last run left nothing to look at, else 0',
   )
-  const suspect = gauge(
-    'dashkeep_snapshot_suspect',
-    '1 when the newest snapshot is suspect, else 0',
-  )
-  const objects = gauge('dashkeep_snapshot_objects', 'Objects in the newest snapshot')
+  const suspect = gauge(suspectName, '1 when the newest snapshot is suspect, else 0')
+  const objects = gauge(objectsName, 'Objects in the newest snapshot')
   const duration = gauge('dashkeep_run_duration_seconds', 'How long the last run took')
   const runs = counter('dashkeep_runs_total', 'Runs by how they ended', 'result')
   const stored = counter('dashkeep_stored_bytes_total', 'Bytes added to the archive')
@@ -114,7 +127,12 @@ export function createAccountMetrics(registry: Registry): AccountMetrics {
         newestGood.exports.reduce((sum, entry) => sum + entry.objects, 0),
       )
     },
-    setLastSuccess: showSuccess,
+    takeOver({ name, labels, value }) {
+      if (name === lastSuccessName) return showSuccess(labels.account, new Date(value * 1000))
+      const metric = registry.getSingleMetric(name)
+      if (metric instanceof Gauge) metric.set(labels, value)
+      if (metric instanceof Counter) metric.inc(labels, value)
+    },
     setAccounts(accounts) {
       const named = new Set(accounts)
       for (const account of known) if (!named.has(account)) drop(account)

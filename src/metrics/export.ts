@@ -4,23 +4,28 @@ import { Registry } from 'prom-client'
 import type { FindProxy } from '../http/proxy.ts'
 import type { RunOutcome } from '../outcome.ts'
 import { post } from '../post.ts'
-import { createAccountMetrics, lastSuccessName } from './account-metrics.ts'
+import { type AccountSample, archiveMetrics, createAccountMetrics } from './account-metrics.ts'
 
 /** Pushes under way at once. */
 const PUSHES_AT_ONCE = 4
 
 /**
  * Writes what a run found out for the textfile collector of node_exporter: as a whole or not at
- * all. What is not known any more, such as the last success while the archive does not answer,
- * stays as the file said before.
+ * all. The file keeps what this run cannot know: the archive of an account that failed, and
+ * everything of accounts that are `configured` but were not part of the run.
  */
-export async function writeTextfile(path: string, run: RunOutcome): Promise<void> {
+export async function writeTextfile(
+  path: string,
+  run: RunOutcome,
+  configured: ReadonlySet<string>,
+): Promise<void> {
   const registry = new Registry()
   const metrics = createAccountMetrics(registry)
-  const before = readLastSuccesses(await readFile(path, 'utf8').catch(() => ''))
-  for (const { account } of run.accounts) {
-    const seconds = before.get(account)
-    if (seconds !== undefined) metrics.setLastSuccess(account, new Date(seconds * 1000))
+  const backedUp = new Set(run.accounts.map(({ account }) => account))
+  for (const sample of readSamples(await readFile(path, 'utf8').catch(() => ''))) {
+    const { account } = sample.labels
+    const isKept = backedUp.has(account) ? archiveMetrics.has(sample.name) : configured.has(account)
+    if (isKept) metrics.takeOver(sample)
   }
   metrics.observe(run)
   const unfinished = `${path}.${run.run}`
@@ -33,11 +38,14 @@ export async function writeTextfile(path: string, run: RunOutcome): Promise<void
   }
 }
 
-function readLastSuccesses(text: string): Map<string, number> {
-  const line = new RegExp(`^${lastSuccessName}\\{account="([^"\\\\]+)"\\} (\\S+)$`, 'gm')
-  return new Map(
-    [...text.matchAll(line)].map(([, account = '', value]) => [account, Number(value)]),
-  )
+/** Reads what a textfile says of accounts. Their names need no escaping. */
+function readSamples(text: string): AccountSample[] {
+  const line = /^(\w+)\{account="([^"\\]+)"(?:,result="(\w+)")?\} (\S+)$/gm
+  return [...text.matchAll(line)].map(([, name = '', account = '', result, value]) => ({
+    name,
+    labels: result === undefined ? { account } : { account, result },
+    value: Number(value),
+  }))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type AccountBackup, backupAccounts, openArchive } from '../app.ts'
 import { type Calendar, createCalendar } from '../config/calendar.ts'
-import type { Config, Environment, ScheduleConfig } from '../config/config.ts'
+import type { AccountConfig, Config, Environment, ScheduleConfig } from '../config/config.ts'
 import { DashkeepError } from '../errors.ts'
 import { createRunId, type Logger, type LogTail } from '../log.ts'
 import { createReporter, goodSnapshot, type Reporter, type RunReport } from '../reporting.ts'
@@ -23,9 +23,16 @@ export interface AccountEnding {
   readonly accountId: number | undefined
 }
 
+/** The configuration with the accounts that the worker backs up. */
+export interface WorkerConfiguration {
+  readonly config: Config
+  /** Every account that is configured, also those of other workers. */
+  readonly configured: readonly AccountConfig[]
+}
+
 export interface WorkerOptions {
   /** Reads the configuration anew, for each run. */
-  readonly load: () => Promise<Config>
+  readonly load: () => Promise<WorkerConfiguration>
   readonly env: Environment
   readonly log: Logger
   readonly tail: LogTail
@@ -46,8 +53,9 @@ export interface WorkerOptions {
 interface Worker extends WorkerOptions {
   readonly metrics: WorkerMetrics
   readonly reporter: Reporter
-  /** The last configuration that could be used. */
+  /** The last configuration that could be used, with the accounts of this worker. */
   config: Config
+  configured: readonly AccountConfig[]
   calendar: Calendar
   /** Whether runs will come, and whether the configuration could not be used when last read. */
   readonly state: { armed: boolean; configProblem: boolean }
@@ -99,7 +107,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 }
 
 async function createWorker(options: WorkerOptions): Promise<Worker> {
-  const config = await options.load()
+  const loaded = await options.load()
   const metrics = createWorkerMetrics()
   const { env, tail, retryBaseMs, signal } = options
   const reporter = createReporter({
@@ -115,8 +123,9 @@ async function createWorker(options: WorkerOptions): Promise<Worker> {
     onFailedNotification: metrics.countFailedNotification,
   })
   const state = { armed: false, configProblem: false }
-  const worker = { ...options, config, calendar: calendarOf(config), metrics, reporter, state }
-  adopt(worker, config)
+  const calendar = calendarOf(loaded.config)
+  const worker = { ...options, ...loaded, calendar, metrics, reporter, state }
+  adopt(worker, loaded)
   return worker
 }
 
@@ -128,9 +137,10 @@ function calendarOf({ schedule }: Config): Calendar {
   })
 }
 
-function adopt(worker: Worker, config: Config): void {
+function adopt(worker: Worker, { config, configured }: WorkerConfiguration): void {
   worker.calendar = calendarOf(config)
   worker.config = config
+  worker.configured = configured
   worker.state.configProblem = false
   worker.metrics.setConfigGood(true)
   worker.metrics.setAccounts(config.accounts.map(({ name }) => name))
@@ -189,14 +199,16 @@ async function performRun(worker: Worker, names?: ReadonlySet<string>): Promise<
   } catch (error) {
     worker.state.configProblem = true
     metrics.setConfigGood(false)
-    const report = reporter.begin(worker.config, { run, log })
+    const { config, configured } = worker
+    const report = reporter.begin(config, { run, log, configured })
     const exitCode = worker.exitCodes.ofError(error)
     return report.end({ exitCode, error: error as Error })
   }
+  const { configured } = worker
   const { accounts } = worker.config
   const chosen = names ? accounts.filter(({ name }) => names.has(name)) : accounts
   const config = { ...worker.config, accounts: chosen }
-  await backUp(worker, config, { report: reporter.begin(config, { run, log }), log })
+  await backUp(worker, config, { report: reporter.begin(config, { run, log, configured }), log })
 }
 
 async function backUp(
@@ -204,7 +216,7 @@ async function backUp(
   config: Config,
   { report, log }: { report: RunReport; log: Logger },
 ): Promise<void> {
-  const { clock, env, exitCodes } = worker
+  const { clock, env, exitCodes, configured } = worker
   const endings = new Map<string, AccountEnding>()
   using deadline = startDeadline(clock, config.schedule)
   const signal = AbortSignal.any([worker.signal, deadline.signal])
@@ -218,7 +230,6 @@ async function backUp(
   let failure: Error | undefined
   try {
     store = await openArchive(config)
-    const configured = worker.config.accounts
     await backupAccounts(config, store, { env, log, now: clock.now, configured, signal, onDone })
     await pruneGood(config, store, endings, { report, log, now: clock.now(), signal })
   } catch (error) {

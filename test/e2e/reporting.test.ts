@@ -155,9 +155,36 @@ describe('the metrics of a single backup', () => {
       'dashkeep_last_success_timestamp_seconds{account="team-501"}': monday.getTime() / 1000,
       'dashkeep_last_run_timestamp_seconds{account="team-501"}': tuesday.getTime() / 1000,
       'dashkeep_last_run_success{account="team-501"}': 0,
+      'dashkeep_snapshot_objects{account="team-501"}': 9,
+      'dashkeep_snapshot_suspect{account="team-501"}': 0,
       'dashkeep_last_success_timestamp_seconds{account="team-502"}': tuesday.getTime() / 1000,
     })
     expect(await readdir(folder)).toEqual(['dashkeep.prom'])
+  })
+
+  it('go into a textfile, which keeps the accounts that the run left out', async () => {
+    const { trial, env } = await startTwo({})
+    await using _trial = trial
+    const textfile = join(trial.folder, 'dashkeep.prom')
+    const changes = { ...env, DASHKEEP_METRICS_TEXTFILE: textfile }
+    await trial.runAt(monday, ['backup'], changes)
+    const before = samplesOf(await readFile(textfile, 'utf8'))
+    await trial.runAt(tuesday, ['backup', '--account', 'team-501'], changes)
+    const after = samplesOf(await readFile(textfile, 'utf8'))
+    const of502 = (samples: object) =>
+      Object.entries(samples).filter(([name]) => name.includes('"team-502"'))
+    expect(of502(after)).toEqual(of502(before))
+    expect(of502(after)).toHaveLength(11)
+    expect(after['dashkeep_last_success_timestamp_seconds{account="team-501"}']).toBe(
+      tuesday.getTime() / 1000,
+    )
+
+    const one = await trial.write('one.yaml', {
+      service: { baseUrl: trial.sandbox.url },
+      accounts: [{ name: 'team-501', accountId: 501, token: { env: 'TOKEN_501' } }],
+    })
+    await trial.runAt(wednesday, ['backup'], { ...changes, DASHKEEP_CONFIG: one })
+    expect(of502(samplesOf(await readFile(textfile, 'utf8')))).toEqual([])
   })
 
   it('are pushed, each account in a group of its own', async () => {

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream'
+import { selectAccounts } from '../../src/cli/context.ts'
 import { exitCodeOf, exitCodeOfRun } from '../../src/cli/exit-codes.ts'
 import type { Environment } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -32,6 +33,8 @@ export async function startWorker(options: {
   env: Environment
   start: string
   random?: () => number
+  /** As `--account` names them. */
+  account?: readonly string[]
 }): Promise<StartedWorker> {
   const clock = createSteppedClock(options.start)
   options.trial.setServiceClock(clock.now)
@@ -49,7 +52,10 @@ export async function startWorker(options: {
   const stopping = new AbortController()
   const state = { ended: false }
   const ended = runWorker({
-    load: () => loadConfig(env, {}, ['accounts', 'store']),
+    async load() {
+      const config = await loadConfig(env, {}, ['accounts', 'store'])
+      return { config: selectAccounts(config, options.account), configured: config.accounts }
+    },
     env,
     log,
     tail,

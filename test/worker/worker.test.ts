@@ -82,6 +82,18 @@ describe('a worker', () => {
     expect(await countSnapshots(trial)).toEqual([1, 1])
   })
 
+  it('finds an account that is configured twice when the other one is not its own', async () => {
+    const { trial, env, config } = await prepare()
+    await using _trial = trial
+    const [first, second] = config.accounts
+    const accounts = [first, { ...second, accountId: first?.accountId }]
+    await trial.write('dashkeep.yaml', { ...config, accounts })
+    await using worker = await startWorker({ trial, env, start, account: ['team-501'] })
+    await worker.untilEnded(1)
+    expect(worker.log().find(({ msg }) => msg === 'backup failed')?.reason).toContain('team-502')
+    expect(await countSnapshots(trial)).toEqual([0, 0])
+  })
+
   it('waits a while by chance before each run', async () => {
     const { trial, env } = await prepare({ schedule: { cron: '*/5 * * * *', jitter: '2m' } })
     await using _trial = trial
