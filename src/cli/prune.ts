@@ -9,8 +9,8 @@ import {
   planPrune,
   type Removal,
 } from '../snapshot/prune.ts'
-import { findLeftWrites } from '../snapshot/sweep.ts'
-import type { ObjectStore, UnfinishedWrite } from '../store/object-store.ts'
+import { findEmptyFolders, findLeftWrites } from '../snapshot/sweep.ts'
+import type { EmptyFolder, ObjectStore, UnfinishedWrite } from '../store/object-store.ts'
 import { createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
@@ -35,6 +35,7 @@ interface PruneOptions extends CommonOptions {
 interface Plan {
   readonly plans: readonly AccountPrunePlan[]
   readonly leftWrites: readonly UnfinishedWrite[]
+  readonly emptyFolders: readonly EmptyFolder[]
   /** The snapshots to remove, when names were given in place of rules. */
   readonly named: ReadonlySet<string> | undefined
 }
@@ -58,7 +59,7 @@ export async function prune(terminal: Terminal, options: PruneOptions): Promise<
       const folders = decisions.map(({ candidate }) => candidate.folder)
       warnOfFuture(log, accountId, folders, now)
     }
-    const number = plan.plans.flatMap(toRemove).length + plan.leftWrites.length
+    const number = countItems(plan)
     if (!terminal.json) printPlan(terminal, plan)
     const question = `Remove ${plural(number, 'item')} from ${store.url}?`
     const agreed = number > 0 && (await confirm(terminal, question, options))
@@ -81,19 +82,22 @@ async function makePlan(
   const plans = await Array.fromAsync(planPrune(store, wanted, { now, accountId, signal }))
   const named = remove && new Set(remove)
   for (const name of named ?? []) refuseUnknown(name, plans, store.url)
-  return { plans, leftWrites: named ? [] : await findLeftWrites(store, { now, signal }), named }
+  if (named) return { plans, leftWrites: [], emptyFolders: [], named }
+  const leftWrites = await findLeftWrites(store, { now, signal })
+  const emptyFolders = await findEmptyFolders(store, { now, signal })
+  return { plans, leftWrites, emptyFolders, named }
 }
 
 async function carryOut(
   { signal }: Terminal,
-  { plans, leftWrites }: Plan,
+  { plans, leftWrites, emptyFolders }: Plan,
   { store, now }: { store: ObjectStore; now: Date },
 ): Promise<Removal[]> {
   const removals: Removal[] = []
   for (const plan of plans) {
     for await (const removal of applyPrune(store, plan, { now, signal })) removals.push(removal)
   }
-  for (const write of leftWrites) await write.remove({ signal })
+  for (const left of [...leftWrites, ...emptyFolders]) await left.remove({ signal })
   return removals
 }
 
@@ -152,6 +156,10 @@ function noPolicy(): DashkeepError {
   })
 }
 
+function countItems({ plans, leftWrites, emptyFolders }: Plan): number {
+  return plans.flatMap(toRemove).length + leftWrites.length + emptyFolders.length
+}
+
 function toRemove({ refusal, decisions, leftovers }: AccountPrunePlan): string[] {
   const removed = refusal === undefined ? decisions.filter(({ keep }) => !keep) : []
   const names = removed.map(({ candidate }) => candidate.snapshot)
@@ -168,7 +176,7 @@ function exitCodeFor({ plans, named, removals }: Outcome): number {
 }
 
 /** Stable members for programs; documented in the README. */
-function toJson({ plans, leftWrites, agreed, removals }: Outcome): object {
+function toJson({ plans, leftWrites, emptyFolders, agreed, removals }: Outcome): object {
   return {
     done: agreed,
     accounts: plans.map(({ accountId, refusal, decisions, leftovers }) => ({
@@ -182,6 +190,7 @@ function toJson({ plans, leftWrites, agreed, removals }: Outcome): object {
       leftovers: leftovers.map(({ snapshot }) => snapshot),
     })),
     unfinishedWrites: leftWrites.length,
+    emptyFolders: emptyFolders.length,
     removed: removals.filter(isRemoved).length,
     locked: removals
       .filter(({ keptUntil }) => keptUntil !== undefined)
@@ -192,7 +201,7 @@ function toJson({ plans, leftWrites, agreed, removals }: Outcome): object {
   }
 }
 
-function printPlan(terminal: Terminal, { plans, leftWrites, named }: Plan): void {
+function printPlan(terminal: Terminal, { plans, leftWrites, emptyFolders, named }: Plan): void {
   const { colors } = terminal
   const shown = ({ candidate }: { candidate: { snapshot: string } }) =>
     named?.has(candidate.snapshot) ?? true
@@ -223,6 +232,9 @@ function printPlan(terminal: Terminal, { plans, leftWrites, named }: Plan): void
   }
   if (leftWrites.length > 0) {
     terminal.print(`${plural(leftWrites.length, 'unfinished write')} from more than a day ago`)
+  }
+  if (emptyFolders.length > 0) {
+    terminal.print(`${plural(emptyFolders.length, 'empty folder')} from more than a day ago`)
   }
 }
 

@@ -101,6 +101,13 @@ export function isSnapshotFile(key: string): boolean {
   return parseKey(key) !== undefined
 }
 
+/** Whether a key is that of the folder of an account or of a snapshot, without a slash at its end. */
+export function isArchiveFolder(key: string): boolean {
+  const [account = '', snapshot, ...rest] = key.split('/')
+  if (readAccountId(account) === undefined || rest.length > 0) return false
+  return snapshot === undefined || snapshotTime(snapshot) !== undefined
+}
+
 function parseKey(key: string) {
   const [account, snapshot, file, ...rest] = key.split('/')
   if (account === undefined || snapshot === undefined || !file || rest.length > 0) return undefined

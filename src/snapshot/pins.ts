@@ -1,3 +1,4 @@
+import { readAccountId } from '../account-id.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { snapshotNamePattern } from './snapshot-name.ts'
 
@@ -39,6 +40,13 @@ export async function listPins(
     if (snapshotNamePattern.test(name)) pins.add(name)
   }
   return pins
+}
+
+/** Whether a key is that of the folder of all pins, or of those of an account. */
+export function isPinFolder(key: string): boolean {
+  const [folder, account, ...rest] = key.split('/')
+  if (folder !== PIN_FOLDER || rest.length > 0) return false
+  return account === undefined || readAccountId(account) !== undefined
 }
 
 function pinKey(accountId: number, snapshot: string): string {

@@ -14,6 +14,7 @@ import {
   type ObjectStore,
   ObjectTooLargeError,
   type ObjectWriter,
+  type StoreCallOptions,
   type StoredObject,
   type UnfinishedWrite,
 } from './object-store.ts'
@@ -97,6 +98,12 @@ export function createDirectoryStore({ root: givenRoot }: { root: string }): Obj
         signal?.throwIfAborted()
         const startedAt = temporaryTime(name)
         if (startedAt) yield describeUnfinished(join(folder, name), startedAt)
+      }
+    },
+
+    async *listEmptyFolders({ signal } = {}) {
+      for await (const { key, changedAt } of walkEmpty(root, '', signal)) {
+        yield { key, changedAt, remove: (options) => removeEmpty(root, pathOf(key), options) }
       }
     },
 
@@ -310,6 +317,37 @@ async function* walk(
     )
     if (stats?.isFile()) yield { key, size: stats.size, modifiedAt: stats.mtime }
   }
+}
+
+/** Lists the folders below one that hold nothing at all. */
+async function* walkEmpty(
+  folder: string,
+  folderKey: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<{ key: string; changedAt: Date }> {
+  await setImmediate()
+  signal?.throwIfAborted()
+  const entries = await explained('list', folder, async () => readFolder(folder))
+  if (entries.length === 0 && folderKey !== '') {
+    const stats = await explained('list', folder, async () =>
+      statSync(folder, { throwIfNoEntry: false }),
+    )
+    if (stats) yield { key: folderKey.slice(0, -1), changedAt: stats.mtime }
+  }
+  for (const entry of entries) {
+    const key = keyOf(folderKey, entry)
+    if (key?.endsWith('/')) yield* walkEmpty(join(folder, entry.name), key, signal)
+  }
+}
+
+async function removeEmpty(
+  root: string,
+  path: string,
+  { signal }: StoreCallOptions = {},
+): Promise<void> {
+  signal?.throwIfAborted()
+  let folder = path
+  while (folder !== root && (await removeIfEmpty(folder))) folder = dirname(folder)
 }
 
 /** Nothing, when it is gone or has never been. */

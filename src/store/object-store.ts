@@ -56,6 +56,16 @@ export interface UnfinishedWrite {
   remove(options?: StoreCallOptions): Promise<void>
 }
 
+/** A folder without anything in it: no object, and no listing of objects shows it. */
+export interface EmptyFolder {
+  /** What keys in it would begin with, without the slash. */
+  readonly key: string
+  /** When the last file left it, or when it was made. */
+  readonly changedAt: Date
+  /** Removes it and those above it that become empty. Succeeds when it is gone or in use again. */
+  remove(options?: StoreCallOptions): Promise<void>
+}
+
 /** Options of every call that reaches the store. */
 export interface StoreCallOptions {
   readonly signal?: AbortSignal | undefined
@@ -137,6 +147,9 @@ export interface ObjectStore {
 
   /** Lists the writes that have begun and not ended, also those still going on. */
   listUnfinished(options?: StoreCallOptions): AsyncIterable<UnfinishedWrite>
+
+  /** Lists the folders that hold nothing. Absent where there are no folders, but keys alone. */
+  listEmptyFolders?(options?: StoreCallOptions): AsyncIterable<EmptyFolder>
 
   /** Frees connections. The store is not used afterwards. */
   close(): Promise<void>

@@ -1,7 +1,7 @@
 import type { Retention } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { applyPrune, planPrune } from '../snapshot/prune.ts'
-import { findLeftWrites } from '../snapshot/sweep.ts'
+import { findEmptyFolders, findLeftWrites } from '../snapshot/sweep.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 /**
@@ -38,7 +38,9 @@ export async function sweepLeftWrites(
   { now, signal, log }: { now: Date; signal: AbortSignal; log: Logger },
 ): Promise<void> {
   try {
-    for (const write of await findLeftWrites(store, { now, signal })) await write.remove({ signal })
+    for (const find of [findLeftWrites, findEmptyFolders]) {
+      for (const left of await find(store, { now, signal })) await left.remove({ signal })
+    }
   } catch (error) {
     log.warn({ reason: (error as Error).message }, 'unfinished writes not swept')
   }

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs'
+import { mkdir, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { jsonLines } from './run-dashkeep.ts'
 import { shop, shopId, startTrial, type Trial } from './trial.ts'
@@ -93,6 +96,37 @@ describe('prune', () => {
     expect((await run(['verify'])).exitCode).toBe(0)
     const again = await run(['prune', '--keep-last', '1', '--yes'])
     expect(again.stdout).toContain('Nothing to remove')
+  })
+
+  it('removes empty folders that killed runs left more than a day ago, and no others', async () => {
+    const { trial, run, earlier, later } = await startWithTwo()
+    await using _trial = trial
+    const name = '20200101T031500Z-aaaaaa'
+    const ours = [`${shopId}/${name}`, `4711/${name}`, '4712', `pins/${shopId}`]
+    const others = ['photos/2020', `photos/${name}`, `${shopId}/notes`, `${shopId}/${earlier}/x`]
+    const young = `${shopId}/20200101T031500Z-bbbbbb`
+    const longAgo = new Date('2020-01-01')
+    for (const folder of [...ours, ...others, young]) {
+      const path = join(trial.archive, folder)
+      await mkdir(path, { recursive: true })
+      if (folder !== young) await utimes(path, longAgo, longAgo)
+    }
+    const isThere = (folder: string) => existsSync(join(trial.archive, folder))
+
+    expect(await trial.snapshots()).toEqual([earlier, later])
+    expect((await run(['verify'])).exitCode).toBe(0)
+    expect((await run(['status'])).stdout).not.toMatch(/471[12]/)
+    const plan = await run(['prune', '--keep-last', '9'])
+    expect(plan.stdout).toContain('4 empty folders from more than a day ago')
+    expect(ours.filter(isThere)).toEqual(ours)
+
+    const { exitCode, stdout } = await run(['prune', '--keep-last', '9', '--yes', '--json'])
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ unfinishedWrites: 0, emptyFolders: 4, removed: 0 })
+    expect([...ours, '4711', 'pins'].filter(isThere)).toEqual([])
+    expect([...others, young].filter(isThere)).toEqual([...others, young])
+    expect((await run(['prune', '--keep-last', '9'])).stdout).toContain('Nothing to remove')
+    expect(await trial.snapshots()).toEqual([earlier, later])
   })
 
   it('follows the configured rules, which flags replace', async () => {
