@@ -57,7 +57,9 @@ export async function createLog(options: LogOptions): Promise<Logger> {
     tail?.write(cleaned)
     destination.write(cleaned)
   }
-  return pino({ level, base: null }, { write })
+  const formatters = { level: (label: string) => ({ level: label }) }
+  const timestamp = pino.stdTimeFunctions.isoTime
+  return pino({ level, base: null, formatters, timestamp }, { write })
 }
 
 /** Strings become clean lines; names of members, which services choose too, are escaped. */

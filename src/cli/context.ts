@@ -1,5 +1,5 @@
 import { readAccountId } from '../account-id.ts'
-import type { AccountConfig, Config } from '../config/config.ts'
+import type { AccountConfig, Config, LogLevel } from '../config/config.ts'
 import { type ConfigNeed, loadConfig } from '../config/load.ts'
 import { DashkeepError } from '../errors.ts'
 import { createLog, createLogTail, type Logger, type LogTail } from '../log.ts'
@@ -27,11 +27,16 @@ export async function createContext(
 ): Promise<Context> {
   const config = await loadConfig(env, options, needs)
   const readable = stderr.isTTY === true
-  const level = config.logLevel ?? (watched ? 'warn' : 'info')
+  const level = levelOf(options) ?? config.logLevel ?? (watched ? 'warn' : 'info')
   const colors = readable && !env.NO_COLOR
   const tail = createLogTail()
   const log = await createLog({ level, stream: stderr, readable, colors, tail })
   return { config, log, tail }
+}
+
+function levelOf({ quiet, verbose }: CommonOptions): LogLevel | undefined {
+  if (quiet) return 'warn'
+  return verbose ? 'debug' : undefined
 }
 
 /**

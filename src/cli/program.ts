@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { version } from '../version.ts'
 import { declareAccountVerbs } from './program-accounts.ts'
 import { referenceForms } from './snapshot-reference.ts'
@@ -15,6 +15,8 @@ export interface CommonOptions {
   readonly config?: string
   readonly store?: string
   readonly logLevel?: string
+  readonly quiet?: boolean
+  readonly verbose?: boolean
   readonly json?: boolean
 }
 
@@ -34,8 +36,8 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
   const program = new Command('dashkeep')
     .description('Keeps the saved objects of hosted Kibana accounts safe, and proves it.')
     .version(version, '-V, --version')
-    .helpCommand(false)
-    .showHelpAfterError('(add --help for what can be said)')
+    .helpCommand('help [verb]', 'explain a verb and its options')
+    .showHelpAfterError('(add --help to see every option)')
     .addHelpText('after', examples)
     .exitOverride()
     .configureOutput({
@@ -52,7 +54,8 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
     async (...given: unknown[]) => {
       const command = given.at(-1) as Command
       const options = { ...command.optsWithGlobals(), ...read(command.processedArgs) } as Options
-      const terminal = createTerminal(outside, { json: command.optsWithGlobals().json === true })
+      const { json = false, quiet = false } = command.optsWithGlobals<CommonOptions>()
+      const terminal = createTerminal(outside, { json, quiet })
       const verb = await load()
       finish(await verb(terminal, options))
     }
@@ -64,6 +67,19 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
   declareServiceVerbs(program, run)
   declareAccountVerbs(program, run, { common, toNumber })
   declareTrialVerbs(program, run)
+  program
+    .command('completion')
+    .summary('print a script that completes verbs and options in a shell')
+    .description(
+      'Prints a script that completes verbs and options in a shell. Load it in the start file of the shell, such as ~/.bashrc: source <(dashkeep completion bash)',
+    )
+    .argument('<shell>', 'bash, zsh or fish')
+    .action(
+      run(
+        async () => (await import('./completion.ts')).completion,
+        ([shell]) => ({ shell, program }),
+      ),
+    )
   return program
 }
 
@@ -122,6 +138,20 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     .action(
       run(
         async () => (await import('./show.ts')).show,
+        ([snapshot]) => ({ snapshot }),
+      ),
+    )
+  common(program.command('ls'))
+    .summary('list the objects in a snapshot')
+    .description(
+      'Lists every object of a snapshot with its title, id, size, and the time of its last change as the object itself says. Without a name: the newest snapshot.',
+    )
+    .argument('[snapshot]', referenceForms)
+    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('-t, --type <type...>', 'only these types')
+    .action(
+      run(
+        async () => (await import('./ls.ts')).ls,
         ([snapshot]) => ({ snapshot }),
       ),
     )
@@ -368,8 +398,19 @@ function common(command: Command): Command {
   return command
     .option('-c, --config <file>', 'configuration file (default: DASHKEEP_CONFIG)')
     .option('-s, --store <url>', 's3://bucket/prefix or file:///folder (default: DASHKEEP_STORE)')
-    .option('--log-level <level>', 'debug, info, warn, error or silent')
+    .addOption(logLevel())
+    .option('-q, --quiet', 'log warnings and errors only, and show no progress')
+    .addOption(verbose())
     .option('--json', 'print one machine-readable document')
+}
+
+function logLevel(): Option {
+  const option = new Option('--log-level <level>', 'debug, info, warn, error or silent')
+  return option.conflicts(['quiet', 'verbose'])
+}
+
+function verbose(): Option {
+  return new Option('-v, --verbose', 'log every step').conflicts('quiet')
 }
 
 function collect(text: string, before: readonly string[] = []): string[] {

@@ -37,7 +37,10 @@ export interface Terminal extends Omit<Outside, 'stdout'> {
   writeRaw(bytes: Uint8Array | string): Promise<void>
 }
 
-export function createTerminal(outside: Outside, { json }: { json: boolean }): Terminal {
+export function createTerminal(
+  outside: Outside,
+  { json, quiet = false }: { json: boolean; quiet?: boolean },
+): Terminal {
   const { stdout, ...rest } = outside
   const { env, stderr, signal } = rest
   const plain = Boolean(env.NO_COLOR) || env.TERM === 'dumb'
@@ -45,7 +48,7 @@ export function createTerminal(outside: Outside, { json }: { json: boolean }): T
     ...rest,
     json,
     colors: createColors(stdout.isTTY === true && !plain),
-    watched: stderr.isTTY === true && env.TERM !== 'dumb' && !json,
+    watched: stderr.isTTY === true && env.TERM !== 'dumb' && !json && !quiet,
     print(lines = '') {
       stdout.write(
         [lines]
