@@ -31,7 +31,7 @@ describe('ls', () => {
     expect(accountId).toBe(shopId)
     expect(objects).toMatchObject([
       { type: 'search', id: 'search:c', updatedAt: null },
-      { type: 'search', id: 'search:a', title: 'Alpha', updatedAt: '2026-09-21T13:33:20.000Z' },
+      { type: 'search', id: 'search:a', title: 'Alpha', updatedAt: '2026-09-21T14:13:20.000Z' },
       { type: 'search', id: 'search:old', title: 'Ancient', updatedAt: '2017-07-14T02:40:00.000Z' },
       { type: 'search', id: 'search:b', title: 'Beta', updatedAt: '2026-10-01T12:00:00.000Z' },
     ])
