@@ -94,15 +94,38 @@ describe('a worker', () => {
     expect(await countSnapshots(trial)).toEqual([0, 0])
   })
 
-  it('waits a while by chance before each run', async () => {
+  it('delays a run that is due by chance, and a catch-up not at all', async () => {
     const { trial, env } = await prepare({ schedule: { cron: '*/5 * * * *', jitter: '2m' } })
     await using _trial = trial
     await using worker = await startWorker({ trial, env, start, random: () => 0.5 })
-    await worker.clock.step(59_000)
-    expect(trial.sandbox.requests()).toEqual([])
-    await worker.stepUntilEnded(1000, 1)
-    expect(worker.log().find(({ msg }) => msg === 'run begins')?.accounts).toBe(2)
-    expect(await countSnapshots(trial)).toEqual([1, 1])
+    await worker.untilEnded(1)
+    const caughtUp = trial.sandbox.requests().length
+    await worker.clock.step(4 * minutes + 59_000)
+    expect(trial.sandbox.requests()).toHaveLength(caughtUp)
+    await worker.stepUntilEnded(1000, 2)
+    expect(await countSnapshots(trial)).toEqual([2, 2])
+  })
+
+  it('backs up the others once a catch-up has ended that was still at work', async () => {
+    const { trial, env } = await prepare({ schedule: { cron: '*/5 * * * *', deadline: '10m' } })
+    await using _trial = trial
+    const before = new Date('2026-11-20T12:00:30Z')
+    await trial.runAt(before, ['backup', '--account', 'team-502'], env)
+    trial.sandbox.faults.add({ operation: 'export', account: 501, hang: true })
+    await using worker = await startWorker({ trial, env, start })
+    await until('an export hangs', () =>
+      trial.sandbox
+        .requests()
+        .some(({ operation, account }) => operation === 'export' && account === 501),
+    )
+    await worker.clock.step(9 * minutes)
+    expect(worker.log().filter(({ msg }) => msg === 'run waits for the catch-up')).toMatchObject([
+      { due: '2026-11-20T12:05:00.000Z', accounts: 1 },
+    ])
+    expect(await worker.metric('dashkeep_skipped_runs_total')).toBe(1)
+    await worker.stepUntilEnded(1 * minutes, 2)
+    expect(await countSnapshots(trial)).toEqual([0, 2])
+    expect(worker.log().findLast(({ msg }) => msg === 'run begins')?.accounts).toBe(1)
   })
 
   it('leaves a run out while the one before is at work, says so and counts it', async () => {

@@ -1,0 +1,104 @@
+import { type AccountBackup, backupAccounts, openArchive } from '../app.ts'
+import type { AccountConfig, Config, ScheduleConfig } from '../config/config.ts'
+import { DashkeepError } from '../errors.ts'
+import { createRunId, type Logger } from '../log.ts'
+import type { RunReport } from '../reporting.ts'
+import { isDoubtful } from '../snapshot/take.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import type { Clock } from './clock.ts'
+import { pruneAccount, sweepLeftWrites } from './prune-after.ts'
+import type { AccountEnding, Worker } from './state.ts'
+
+/** Backs up some of the configured accounts. Never throws; what goes wrong is told. */
+export async function performRun(
+  worker: Worker,
+  accounts: readonly AccountConfig[],
+): Promise<void> {
+  const config = { ...worker.config, accounts }
+  worker.metrics.setRunning(true)
+  try {
+    await backUp(worker, config, beginRun(worker, config))
+  } finally {
+    worker.metrics.setRunning(false)
+  }
+}
+
+/** Tells of a run that did not get as far as the accounts. */
+export async function failRun(worker: Worker, error: Error): Promise<void> {
+  const { report } = beginRun(worker, worker.config)
+  await report.end({ exitCode: worker.exitCodes.ofError(error), error })
+}
+
+function beginRun({ log: workerLog, tail, reporter, configured }: Worker, config: Config) {
+  const run = createRunId()
+  const log = workerLog.child({ run })
+  tail.clear()
+  return { log, report: reporter.begin(config, { run, log, configured }) }
+}
+
+async function backUp(
+  worker: Worker,
+  config: Config,
+  { report, log }: { report: RunReport; log: Logger },
+): Promise<void> {
+  const { clock, env, exitCodes, configured } = worker
+  const endings = new Map<string, AccountEnding>()
+  using deadline = startDeadline(clock, config.schedule)
+  const signal = AbortSignal.any([worker.signal, deadline.signal])
+  const onDone = (backup: AccountBackup) => {
+    const { account, taken, error } = backup
+    report.note(backup)
+    const doubtful = taken !== undefined && isDoubtful(taken)
+    endings.set(account.name, { error, doubtful, accountId: taken?.manifest.account.id })
+  }
+  let store: ObjectStore | undefined
+  let failure: Error | undefined
+  try {
+    store = await openArchive(config)
+    await backupAccounts(config, store, { env, log, now: clock.now, configured, signal, onDone })
+    await pruneGood(config, store, endings, { report, log, now: clock.now(), signal })
+  } catch (error) {
+    failure = error as Error
+  }
+  // Told to stop: whatever takes over finds the accounts late, and backs them up.
+  if (failure !== undefined && worker.signal.aborted) log.warn('run interrupted')
+  else {
+    const exitCode =
+      endings.size > 0 ? exitCodes.ofRun([...endings.values()]) : exitCodes.ofError(failure)
+    await report.end({ exitCode, error: failure, store })
+  }
+  await store?.close()
+}
+
+/** Prunes the accounts whose run left nothing to look at; what goes wrong is something to look at. */
+async function pruneGood(
+  { schedule, retention }: Config,
+  store: ObjectStore,
+  endings: Map<string, AccountEnding>,
+  options: { report: RunReport; log: Logger; now: Date; signal: AbortSignal },
+): Promise<void> {
+  if (!schedule?.pruneAfter || retention === undefined) return
+  for (const [account, ending] of endings) {
+    if (ending.doubtful || ending.accountId === undefined) continue
+    const log = options.log.child({ account })
+    const problems = await pruneAccount(store, ending.accountId, retention, { ...options, log })
+    options.signal.throwIfAborted()
+    if (problems.length > 0) endings.set(account, { ...ending, doubtful: true })
+    for (const problem of problems) options.report.warn(account, problem)
+  }
+  await sweepLeftWrites(store, options)
+}
+
+/** Aborts its signal when a run has taken too long. Disposing stops the watch. */
+function startDeadline(clock: Clock, schedule: ScheduleConfig | undefined) {
+  const passed = new AbortController()
+  const over = new AbortController()
+  const ms = schedule?.deadlineMs ?? 0
+  void clock.sleep(ms, over.signal).then(() => {
+    if (over.signal.aborted) return
+    const message = `Cannot finish the run: it takes longer than ${ms / 1000} s`
+    const hint = 'raise schedule.deadline, or look what takes so long'
+    passed.abort(new DashkeepError(message, { hint }))
+  })
+  return { signal: passed.signal, [Symbol.dispose]: () => over.abort() }
+}
