@@ -1,5 +1,5 @@
 import type { ObjectStore } from '../store/object-store.ts'
-import { damageNoteName, fileKey, type SnapshotFolder } from './archive.ts'
+import { damageNoteName, fileKey } from './archive.ts'
 
 /** Data files in one snapshot's folder that are not as their manifest says. */
 export interface DamagedFiles {
@@ -7,12 +7,6 @@ export interface DamagedFiles {
   /** The snapshot whose folder holds the files. */
   readonly snapshot: string
   readonly files: readonly { readonly name: string; readonly problem: string }[]
-}
-
-/** The snapshots among these whose folder has a note, from the listing alone. */
-export function findDamaged(folders: readonly SnapshotFolder[]): Set<string> {
-  const noted = folders.filter(({ files }) => files.has(damageNoteName))
-  return new Set(noted.map(({ snapshot }) => snapshot))
 }
 
 /** Leaves the note, so that no later snapshot shares the files. A second note replaces the first. */

@@ -1,15 +1,13 @@
 import type { ObjectStore } from '../store/object-store.ts'
 import {
-  damageNoteName,
-  dataFileKey,
   fileKey,
   listFolders,
-  manifestName,
   type SnapshotFolder,
   type StoredManifest,
   tryReadManifest,
 } from './archive.ts'
 import { isFromFuture, splitByTime, warningOfFuture } from './future.ts'
+import { findListedDefect } from './listed-files.ts'
 import { type Manifest, ManifestError } from './manifest.ts'
 import { timePrefix } from './snapshot-name.ts'
 
@@ -106,33 +104,20 @@ function saysDoubt({ exports }: Manifest): boolean {
   return exports.every(({ sound }) => sound !== undefined)
 }
 
-/**
- * Says what the listing shows to be wrong with a snapshot's files: a size, or a note of `verify`.
- * Asks for the folder when the listing does not reach so far.
- */
+/** Says what is wrong with a snapshot's files. Asks for the folder when the listing does not reach it. */
 async function findDefect(
   store: ObjectStore,
   manifest: Manifest,
   folders: readonly SnapshotFolder[],
   options: { signal?: AbortSignal | undefined },
 ): Promise<string | undefined> {
-  const { id } = manifest.account
   const holder = manifest.sameAs ?? manifest.snapshot
-  const sizes = new Map<string, number>()
   const listed = folders.find((folder) => folder.snapshot === holder)
-  if (listed !== undefined) {
-    for (const { key, size } of listed.files.values()) sizes.set(key, size)
-  } else {
-    for await (const { key, size } of store.list(fileKey(id, holder, ''), options)) {
-      sizes.set(key, size)
-    }
+  if (listed !== undefined) return findListedDefect(manifest, listed.files)
+  const prefix = fileKey(manifest.account.id, holder, '')
+  const files = new Map<string, { size: number }>()
+  for await (const { key, size } of store.list(prefix, options)) {
+    files.set(key.slice(prefix.length), { size })
   }
-  const present = manifest.exports.every(
-    ({ file }) => sizes.get(dataFileKey(manifest, file)) === file.stored.bytes,
-  )
-  // Without its manifest a folder counts as what an interrupted run left, and is swept.
-  if (!present || !sizes.has(fileKey(id, holder, manifestName))) return 'are missing or cut short'
-  return sizes.has(fileKey(id, holder, damageNoteName))
-    ? 'were found damaged by `verify`'
-    : undefined
+  return findListedDefect(manifest, files)
 }

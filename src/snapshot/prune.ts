@@ -9,8 +9,8 @@ import {
   type SnapshotFolder,
   tryReadManifest,
 } from './archive.ts'
-import { findDamaged } from './damage-note.ts'
 import { splitByTime } from './future.ts'
+import { findListedDefect } from './listed-files.ts'
 import { ManifestError } from './manifest.ts'
 import { listPins } from './pins.ts'
 import {
@@ -86,7 +86,7 @@ async function planAccount(
 ): Promise<AccountPrunePlan> {
   const complete = folders.filter((folder) => folder.complete)
   const pins = await listPins(store, accountId, { signal })
-  const facts = { pins, damaged: findDamaged(folders) }
+  const facts = { pins, folders: new Map(folders.map((folder) => [folder.snapshot, folder])) }
   const read = await pMap(complete, (folder) => readCandidate(store, folder, facts, { signal }), {
     concurrency: READS_AT_ONCE,
   })
@@ -117,16 +117,18 @@ function isLeftover({ complete, takenAt, files }: SnapshotFolder, now: Date): bo
 async function readCandidate(
   store: ObjectStore,
   folder: SnapshotFolder,
-  { pins, damaged }: { pins: ReadonlySet<string>; damaged: ReadonlySet<string> },
+  { pins, folders }: { pins: ReadonlySet<string>; folders: ReadonlyMap<string, SnapshotFolder> },
   options: { signal?: AbortSignal | undefined },
 ): Promise<PruneCandidate | ManifestError> {
   const { accountId, snapshot, takenAt } = folder
   const stored = await tryReadManifest(store, accountId, snapshot, options)
   if (stored instanceof ManifestError) return stored
-  const { suspect, sameAs } = stored.manifest
-  const pinned = pins.has(snapshot)
-  const isSuspect = suspect !== undefined || damaged.has(sameAs ?? snapshot)
-  return { snapshot, takenAt, suspect: isSuspect, sameAs, pinned, folder }
+  const { manifest } = stored
+  const { sameAs } = manifest
+  const defect = findListedDefect(manifest, folders.get(sameAs ?? snapshot)?.files)
+  const suspect = manifest.suspect !== undefined || defect !== undefined
+  const types = manifest.exports.map(({ type }) => type)
+  return { snapshot, takenAt, suspect, sameAs, pinned: pins.has(snapshot), types, folder }
 }
 
 function findRefusal(

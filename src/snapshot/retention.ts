@@ -23,11 +23,13 @@ export interface RetentionPolicy {
 export interface RetentionCandidate {
   readonly snapshot: string
   readonly takenAt: Date
-  /** Whether it is suspect, or `verify` has found its files damaged. */
+  /** Whether it is suspect, or its files are missing, cut short, or found damaged by `verify`. */
   readonly suspect: boolean
   /** The snapshot whose files it shares. */
   readonly sameAs: string | undefined
   readonly pinned: boolean
+  /** The types that it holds. */
+  readonly types: readonly string[]
 }
 
 /** What is to happen to one snapshot, and every reason for keeping it. */
@@ -56,9 +58,10 @@ const periods: Record<
  *
  * A suspect snapshot takes no place in a rule, nor does one from the future as seen at `now`, so
  * that a bad backup never pushes out a good one; it stays as long as no good one has followed it.
- * Always kept, whatever the policy: the newest good snapshot, pinned ones, those from the future,
- * one that was the newest less than an hour ago (a run that goes on may still refer to it), and
- * every snapshot whose files a kept one shares. A policy without rules keeps everything.
+ * Always kept, whatever the policy: the newest good snapshot, the newest good one with each type
+ * that it lacks, pinned ones, those from the future, one that was the newest less than an hour ago
+ * (a run that goes on may still refer to it), and every snapshot whose files a kept one shares. A
+ * policy without rules keeps everything.
  */
 export function planRetention<Candidate extends RetentionCandidate>(
   candidates: readonly Candidate[],
@@ -80,6 +83,7 @@ export function planRetention<Candidate extends RetentionCandidate>(
   for (const candidate of newestFirst) {
     for (const reason of ownReasons(candidate, context)) keep(candidate, reason)
   }
+  keepTypes(good, keep)
   keepInUse(past, now, keep)
   keepShared(newestFirst, reasons)
   return toDecisions(newestFirst, reasons)
@@ -172,6 +176,22 @@ function beginOfWithin(
 ): number {
   if (withinMs === undefined || newest === undefined) return Number.POSITIVE_INFINITY
   return newest.takenAt.getTime() - withinMs
+}
+
+/**
+ * Keeps the newest snapshot with each type that the newest of all lacks: a type that was taken out
+ * of the configuration has its last backup there.
+ */
+function keepTypes<Candidate extends RetentionCandidate>(
+  newestFirst: readonly Candidate[],
+  keep: (candidate: Candidate, reason: string) => void,
+): void {
+  const seen = new Set(newestFirst[0]?.types)
+  for (const candidate of newestFirst) {
+    const found = candidate.types.filter((type) => !seen.has(type))
+    if (found.length > 0) keep(candidate, `newest good with ${found.join(', ')}`)
+    for (const type of found) seen.add(type)
+  }
 }
 
 /** A run refers to the newest snapshot it found; `maxSharingMs` in `take.ts` is the other half. */

@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../store/object-store.ts'
 import { listAccounts, type SnapshotFolder, tryReadManifest } from './archive.ts'
-import { findDamaged } from './damage-note.ts'
 import { splitByTime } from './future.ts'
+import { findListedDefect } from './listed-files.ts'
 import { type Manifest, ManifestError } from './manifest.ts'
 
 /** What the archive says of one account, whatever any run said of itself. */
@@ -40,13 +40,21 @@ export async function* readStatus(
     const bytes = files.reduce((sum, { size }) => sum + size, 0)
     const { past, future } = splitByTime(complete, options.now)
     const found = await findNewestGood(store, past, options)
-    const holder = found.newestGood?.sameAs ?? found.newestGood?.snapshot
-    if (holder !== undefined && findDamaged(folders).has(holder)) {
-      found.problems.push(`files of snapshot ${holder} were found damaged by \`verify\``)
-    }
+    const defect = found.newestGood && describeDefect(found.newestGood, folders)
+    if (defect !== undefined) found.problems.push(defect)
     const fromFuture = future.map(({ snapshot }) => snapshot)
     yield { accountId, snapshots: complete.length, bytes, fromFuture, ...found }
   }
+}
+
+function describeDefect(
+  newestGood: Manifest,
+  folders: readonly SnapshotFolder[],
+): string | undefined {
+  const name = newestGood.sameAs ?? newestGood.snapshot
+  const holder = folders.find(({ snapshot }) => snapshot === name)
+  const defect = findListedDefect(newestGood, holder?.files)
+  return defect && `files of snapshot ${name} ${defect}`
 }
 
 async function findNewestGood(

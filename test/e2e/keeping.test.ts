@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { mkdir, utimes } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, rm, truncate, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { jsonLines } from './run-dashkeep.ts'
 import { shop, shopId, startTrial, type Trial } from './trial.ts'
@@ -161,6 +161,48 @@ describe('prune', () => {
     expect(exitCode).toBe(3)
     expect(stdout).toContain(`refused ${shopId}: no snapshot is removed`)
     expect((await trial.snapshots()).slice(0, 2)).toEqual([earlier, later])
+  })
+})
+
+describe('an archive that lost files of its newest snapshot', () => {
+  const harms: [string, (path: string) => Promise<void>][] = [
+    ['a file is gone', (path) => rm(path)],
+    ['a file is cut short', (path) => truncate(path, 10)],
+    ['the whole folder is gone that it shares', (path) => rm(dirname(path), { recursive: true })],
+  ]
+
+  it.each(harms)('is damaged in status, and prune removes nothing, when %s', async (_, harm) => {
+    const { trial, run, earlier, later } = await startWithTwo()
+    await using _trial = trial
+    await run(['backup'])
+    await harm(join(trial.archive, String(shopId), later, 'dashboard.json.zst'))
+    const status = await run(['status', '--json'])
+    expect(status.exitCode).toBe(3)
+    const problem = `files of snapshot ${later} are missing or cut short`
+    expect(JSON.parse(status.stdout)).toMatchObject({
+      accounts: [{ state: 'damaged', problems: [problem] }],
+    })
+    const prune = await run(['prune', '--keep-last', '1', '--yes'])
+    expect(prune.exitCode).toBe(3)
+    expect(await trial.snapshots()).toContain(earlier)
+    expect((await run(['backup'])).exitCode).toBe(3)
+    expect((await run(['status'])).exitCode).toBe(0)
+  })
+})
+
+describe('a type that was taken out of the configuration', () => {
+  it('keeps its last backup through every prune by rules', async () => {
+    const { trial, run, earlier, later } = await startWithTwo()
+    await using _trial = trial
+    const narrow = { DASHKEEP_TYPES: 'search' }
+    await run(['backup'], narrow)
+    const { exitCode, stdout } = await run(['prune', '--keep-last', '1', '--yes'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(
+      new RegExp(`keep .*${later} .*newest good with visualization, dashboard`),
+    )
+    expect(await trial.snapshots()).not.toContain(earlier)
+    expect((await run(['verify', later])).exitCode).toBe(0)
   })
 })
 

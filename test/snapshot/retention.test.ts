@@ -13,7 +13,8 @@ const now = new Date('2026-11-20T16:31:00Z')
 function candidate(time: string | Date, more: Partial<RetentionCandidate> = {}) {
   const takenAt = new Date(time)
   const snapshot = `${timePrefix(takenAt)}-000000`
-  return { snapshot, takenAt, suspect: false, sameAs: undefined, pinned: false, ...more }
+  const plain = { suspect: false, sameAs: undefined, pinned: false, types: ['search'] }
+  return { snapshot, takenAt, ...plain, ...more }
 }
 
 function kept(...args: Parameters<typeof planRetention>): string[] {
