@@ -13,7 +13,7 @@ import type { Manifest } from '../snapshot/manifest.ts'
 import { type Context, createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
-import { needsToJson, printNeeds, printSource, sourceToJson } from './restore-report.ts'
+import { MAX_SHOWN, needsToJson, printNeeds, printSource, sourceToJson } from './restore-report.ts'
 import { selectSnapshot } from './select-snapshots.ts'
 import { plural, type Terminal } from './terminal.ts'
 
@@ -174,6 +174,13 @@ function report(terminal: Terminal, restoring: Restoring, written: WrittenFiles)
   )
   for (const id of written.leftOut) {
     terminal.print(`${colors.yellow('left out')} ${id}: its hit holds no object`)
+  }
+  if (written.kept.length > 0) {
+    const shown = written.kept.slice(0, MAX_SHOWN).join(', ')
+    const more = written.kept.length > MAX_SHOWN ? ', …' : ''
+    terminal.print(
+      `${colors.yellow('kept')} ${plural(written.kept.length, 'file')} that dashkeep did not write like this: ${shown}${more}`,
+    )
   }
   printNeeds(terminal, selection, selection.missing)
 }

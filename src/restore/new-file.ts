@@ -1,5 +1,6 @@
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { lstat, rename, rm } from 'node:fs/promises'
 import { DashkeepError } from '../errors.ts'
+import { openFresh } from '../local-files.ts'
 
 /** Saved objects can hold names of people: only their owner reads what is written. */
 export const fileMode = 0o600
@@ -24,7 +25,7 @@ export async function createNewFile(path: string): Promise<NewFile> {
       throw cannotWrite(path, error)
     }
   }
-  const file = await explained(() => open(unfinished, 'w', fileMode))
+  const file = await explained(() => openFresh(unfinished, fileMode))
   let gathered: Uint8Array[] = []
   let bytes = 0
   const flush = async () => {
@@ -86,7 +87,7 @@ export async function refuseExisting(
 ): Promise<void> {
   if (overwrite) return
   for (const path of paths) {
-    if ((await stat(path).catch(() => undefined)) === undefined) continue
+    if ((await lstat(path).catch(() => undefined)) === undefined) continue
     throw new DashkeepError(`Cannot write ${path}: it is there already`, {
       kind: 'usage',
       hint: 'give another place, or --overwrite',

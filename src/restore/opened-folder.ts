@@ -1,7 +1,9 @@
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { lstat, mkdir, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { DashkeepError } from '../errors.ts'
+import { openFresh, readSmallFile } from '../local-files.ts'
 import { nameFiles } from '../objects/file-names.ts'
 import { splitId } from '../objects/object-id.ts'
 import { openFile } from '../objects/opened-file.ts'
@@ -12,9 +14,20 @@ import { cannotWrite, fileMode, refuseExisting, type WriteOptions } from './new-
 import { readChosen } from './read-chosen.ts'
 import type { RestoreSource } from './source.ts'
 import { makeTarget, type WrittenFiles } from './to-files.ts'
+import {
+  cannotUse,
+  formatList,
+  listName,
+  readList,
+  removeWritten,
+  type WrittenList,
+} from './written-list.ts'
 
 /** The file whose presence makes a folder one of opened objects. */
 export const indexName = 'dashkeep.json'
+
+/** It names the account and the version of each type. */
+const MAX_INDEX_BYTES = 1024 ** 2
 
 const indexSchema = z.object({
   formatVersion: z.literal(1),
@@ -28,7 +41,8 @@ export type FolderIndex = z.infer<typeof indexSchema>
 /**
  * Writes a file for each object, `<type>/<object id>.json`, indented and with nested JSON opened:
  * fit for git. In a folder that was written so before, files of objects that are gone are removed
- * when the whole source is written; nothing else there is touched.
+ * when the whole source is written, as far as they are still what was written: `dashkeep.sha256`
+ * lists that. Nothing else there is touched, and below the folder no symbolic link is followed.
  */
 export async function writeOpened(
   source: RestoreSource,
@@ -37,16 +51,18 @@ export async function writeOpened(
   options: WriteOptions,
 ): Promise<WrittenFiles> {
   const known = await readIndex(folder)
+  const list = await readList(folder)
   const types = source.exports.map(({ type }) => type)
-  if (known === undefined)
-    await refuseExisting(
-      types.map((type) => join(folder, type)),
-      options,
-    )
+  const folders = types.map((type) => join(folder, type))
+  if (known === undefined) await refuseExisting(folders, options)
+  for (const one of folders) await refuseLink(one)
   await makeTarget(folder)
+  const kept: string[] = []
   for (const type of types) {
-    const names = await writeType(source, selection, { folder, type })
-    if (selection.whole && known !== undefined) await removeOthers(join(folder, type), names)
+    const names = await writeType(source, selection, { folder, type, list })
+    if (selection.whole && known !== undefined) {
+      kept.push(...(await removeOthers({ folder, type, names, list })))
+    }
   }
   const versions = source.exports.map(({ type, kibanaVersion }) => [type, { kibanaVersion }])
   const index = {
@@ -54,45 +70,97 @@ export async function writeOpened(
     account: source.account,
     exports: { ...known?.exports, ...Object.fromEntries(versions) },
   }
+  await writeWhole(join(folder, listName), formatList(list))
   await writeWhole(join(folder, indexName), `${JSON.stringify(index, undefined, 2)}\n`)
   const objects = selection.objects.length
-  return { path: folder, files: objects + 1, objects, leftOut: [] }
+  return { path: folder, files: objects + 2, objects, leftOut: [], kept }
 }
 
 async function writeType(
   source: RestoreSource,
   { objects }: Selection,
-  { folder, type }: { folder: string; type: string },
+  { folder, type, list }: { folder: string; type: string; list: WrittenList },
 ): Promise<Set<string>> {
   const ofType = objects.filter(({ exportType }) => exportType === type)
   const names = nameFiles(ofType.map(({ id }) => splitId(id)?.objectId ?? id))
   const nameOf = new Map<ObjectEntry, string>(
     ofType.map((entry, number) => [entry, `${names[number]}.json`]),
   )
-  if (ofType.length > 0) await makeTarget(join(folder, type))
+  if (ofType.length > 0) await makeOwnFolder(join(folder, type))
   for await (const { entry, hit } of readChosen(source, type, ofType)) {
-    await writeWhole(join(folder, type, nameOf.get(entry) as string), openFile(hit))
+    const name = `${type}/${nameOf.get(entry)}`
+    const text = openFile(hit)
+    await writeWhole(join(folder, name), text)
+    list.set(name, createHash('sha256').update(text).digest('hex'))
   }
   return new Set(nameOf.values())
 }
 
 async function writeWhole(path: string, text: string): Promise<void> {
   try {
-    await writeFile(`${path}.part`, text, { mode: fileMode })
-    await rename(`${path}.part`, path)
+    const unfinished = `${path}.part`
+    await using file = await openFresh(unfinished, fileMode)
+    await file.writeFile(text)
+    await rename(unfinished, path)
   } catch (error) {
     throw cannotWrite(path, error)
   }
 }
 
-async function removeOthers(folder: string, names: ReadonlySet<string>): Promise<void> {
-  for (const name of await jsonFilesIn(folder)) {
-    if (!names.has(name)) await rm(join(folder, name))
-  }
+/** Makes the folder of a type, and nothing in the place of a link: that may lead anywhere. */
+async function makeOwnFolder(folder: string): Promise<void> {
+  await mkdir(folder).catch(async (error) => {
+    if (error.code !== 'EEXIST') throw cannotWrite(folder, error)
+    await refuseLink(folder)
+  })
 }
 
-/** Names of the files in a folder that may be objects, sorted; none when it is not there. */
+async function refuseLink(path: string): Promise<void> {
+  if (await isLink(path)) throw linkError(`Cannot write ${path}`)
+}
+
+async function isLink(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => undefined)
+  return stats?.isSymbolicLink() ?? false
+}
+
+function linkError(action: string): DashkeepError {
+  return new DashkeepError(`${action}: it is a symbolic link`, {
+    kind: 'usage',
+    hint: 'remove the link: it may lead out of the folder that you gave',
+  })
+}
+
+/** Removes what was written for objects that are gone. Returns which other files have stayed. */
+async function removeOthers({
+  folder,
+  type,
+  names,
+  list,
+}: {
+  folder: string
+  type: string
+  names: ReadonlySet<string>
+  list: WrittenList
+}): Promise<string[]> {
+  const kept: string[] = []
+  for (const file of await jsonFilesIn(join(folder, type))) {
+    const name = `${type}/${file}`
+    if (!names.has(file) && !(await removeWritten(folder, name, list))) kept.push(name)
+  }
+  for (const name of list.keys()) {
+    const [ofType, file = ''] = name.split('/')
+    if (ofType === type && !names.has(file) && !kept.includes(name)) list.delete(name)
+  }
+  return kept
+}
+
+/**
+ * Names of the files in a folder that may be objects, sorted; none when it is not there. Throws a
+ * `usage` error for a symbolic link.
+ */
 export async function jsonFilesIn(folder: string): Promise<string[]> {
+  if (await isLink(folder)) throw linkError(`Cannot restore from ${folder}`)
   const entries = await readdir(folder, { withFileTypes: true }).catch((error) => {
     if (error.code === 'ENOENT') return []
     throw error
@@ -104,18 +172,15 @@ export async function jsonFilesIn(folder: string): Promise<string[]> {
 /** Reads a folder's `dashkeep.json`; undefined when there is none. */
 export async function readIndex(folder: string): Promise<FolderIndex | undefined> {
   const path = join(folder, indexName)
-  const text = await readFile(path, 'utf8').catch((error) => {
+  const options = { maxBytes: MAX_INDEX_BYTES, noLinks: true }
+  const text = await readSmallFile(path, options).catch((error) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
-    throw error
+    throw cannotUse(path, error)
   })
   if (text === undefined) return undefined
   const result = indexSchema.safeParse(parseJson(text))
   if (result.success) return result.data
-  throw new DashkeepError(`Cannot use ${path}: it is not what dashkeep writes`, {
-    kind: 'usage',
-    hint: 'take back the change to it, or give another folder',
-    cause: result.error,
-  })
+  throw cannotUse(path, result.error)
 }
 
 function parseJson(text: string): unknown {

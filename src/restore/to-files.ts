@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { makeFolder } from '../make-folder.ts'
+import { makeFolder } from '../local-files.ts'
 import { toNdjsonLine } from '../objects/ndjson.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
 import type { Selection } from './choose.ts'
@@ -21,6 +21,8 @@ export interface WrittenFiles {
   readonly objects: number
   /** Ids of chosen objects that this form has no place for. */
   readonly leftOut: readonly string[]
+  /** Files in the place of objects that are gone, which dashkeep did not write like this. */
+  readonly kept: readonly string[]
 }
 
 /**
@@ -56,7 +58,13 @@ export async function writeDocuments(
     await file.write(separator === ',' ? ']}' : `${separator}]}`)
   }
   for (const file of files) await file.commit()
-  return { path: folder, files: files.length, objects: selection.objects.length, leftOut: [] }
+  return {
+    path: folder,
+    files: files.length,
+    objects: selection.objects.length,
+    leftOut: [],
+    kept: [],
+  }
 }
 
 /** Writes one NDJSON file as stock Kibana and OpenSearch Dashboards import it. */
@@ -81,7 +89,7 @@ export async function writeNdjson(
     }
   }
   await file.commit()
-  return { path, files: 1, objects, leftOut }
+  return { path, files: 1, objects, leftOut, kept: [] }
 }
 
 /** Makes the folder that is written to. Throws a `DashkeepError` when that cannot be done. */

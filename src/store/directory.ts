@@ -4,7 +4,7 @@ import { type FileHandle, lstat, open, rename, rm, rmdir, stat } from 'node:fs/p
 import { dirname, join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { makeFolder } from '../make-folder.ts'
+import { makeFolder } from '../local-files.ts'
 import { collectBytes } from './collect.ts'
 import { explainFileError, fileErrorCode } from './directory-errors.ts'
 import { StoreError } from './errors.ts'

@@ -1,0 +1,73 @@
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+
+/**
+ * Makes a folder and the missing ones above it. `onMade` is called after each, the outermost first.
+ * Throws what the file system answers.
+ *
+ * Node's own way (`recursive`) never ends where no folder can be made, such as below `/proc`, and
+ * hides that a file system is read-only.
+ */
+export async function makeFolder(
+  folder: string,
+  options: { mode?: number; onMade?: (folder: string) => Promise<void> } = {},
+): Promise<void> {
+  if (await isFolder(folder)) return
+  const parent = dirname(resolve(folder))
+  if (parent !== resolve(folder)) await makeFolder(parent, options)
+  try {
+    await mkdir(folder, options.mode)
+  } catch (error) {
+    if (await isFolder(folder)) return
+    throw error
+  }
+  await options.onMade?.(folder)
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return false
+    throw error
+  }
+}
+
+/**
+ * Opens a new file for writing, in the place of whatever has this name. A symbolic link is replaced
+ * and not followed: it could lead anywhere.
+ */
+export async function openFresh(path: string, mode: number): Promise<FileHandle> {
+  await rm(path, { force: true })
+  return open(path, 'wx', mode)
+}
+
+/**
+ * Reads a text file that should be small. Throws what the file system answers, an `EFBIG` above
+ * `maxBytes` (also for a device that never ends), and with `noLinks` an `ELOOP` for a symbolic link
+ * and for anything else that is not a file.
+ */
+export async function readSmallFile(
+  path: string,
+  { maxBytes, noLinks = false }: { maxBytes: number; noLinks?: boolean },
+): Promise<string> {
+  // A pipe that nobody writes to would be waited for, but for `O_NONBLOCK`.
+  const flags = noLinks ? constants.O_NOFOLLOW | constants.O_NONBLOCK : 0
+  await using file = await open(path, constants.O_RDONLY | flags)
+  if (noLinks && !(await file.stat()).isFile()) throw fileError('ELOOP', path)
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for (;;) {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(64 * 1024))
+    if (bytesRead === 0) return Buffer.concat(chunks).toString()
+    bytes += bytesRead
+    if (bytes > maxBytes) throw fileError('EFBIG', path)
+    chunks.push(buffer.subarray(0, bytesRead))
+  }
+}
+
+function fileError(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code, path, syscall: 'read' })
+}
