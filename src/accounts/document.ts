@@ -1,33 +1,43 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { DashkeepError } from '../errors.ts'
 import type { Settings, SubAccount } from './service.ts'
-import { furtherMembers } from './settings.ts'
+import { furtherMembers, sharingIds } from './settings.ts'
 
-const anything = z.unknown()
+/** The member that `accounts list --json` adds to each entry of the service's list. */
+export const mainMark = 'isMain'
+
 const gigabytes = z.number().min(0)
+const sharing = z.array(z.union([z.int(), z.looseObject({ accountId: z.int() })]))
 
-/** What each setting may be, by the specification and the facts known of deployed services. */
+/** What a list shows of each setting. The service may hold values that it takes from nobody now. */
+const listedMembers = {
+  accountName: z.string(),
+  maxDailyGB: z.number().nullable(),
+  retentionDays: z.number(),
+  searchable: z.boolean(),
+  accessible: z.boolean(),
+  sharingObjectsAccounts: sharing,
+  docSizeSetting: z.boolean(),
+  utilizationSettings: z.looseObject({
+    frequencyMinutes: z.number().nullable(),
+    utilizationEnabled: z.boolean(),
+  }),
+}
+
+/** What a setting may be changed to, by the specification and the facts of deployed services. */
 const members = {
+  ...listedMembers,
   accountName: z
     .string()
     .regex(/^[\p{L}\p{N} ._-]+$/u, 'expected letters, digits, space and . _ - only'),
   maxDailyGB: gigabytes.nullable(),
   retentionDays: z.int().min(1),
-  searchable: z.boolean(),
-  accessible: z.boolean(),
-  sharingObjectsAccounts: z.array(
-    z.union([z.int(), z.looseObject({ accountId: z.int() })]).transform((entry) => {
-      return typeof entry === 'number' ? entry : entry.accountId
-    }),
-  ),
-  docSizeSetting: z.boolean(),
   utilizationSettings: z.looseObject({
     frequencyMinutes: z.int().min(1).nullable(),
     utilizationEnabled: z.boolean(),
   }),
 }
-
-const documentSchema = z.looseObject(members)
 
 /** What a create may ask for. */
 const newAccountSchema = z.object({
@@ -40,10 +50,12 @@ const newAccountSchema = z.object({
 /**
  * Reads a full document of settings, or an entry of the list, from JSON text. Every member of the
  * specification must be there. Members that only the list has (`present` shows which) are left
- * out; any other is refused, since a misspelt setting would be reset. Throws a `usage` error.
+ * out; any other is refused, since a misspelt setting would be reset. Only what differs from
+ * `present` is validated. Throws a `usage` error.
  */
 export function parseDocument(text: string, present: SubAccount): Settings {
-  const document = checked(documentSchema, parseJson(text), 'the document')
+  const document = checked(z.looseObject({}), parseJson(text), 'the document')
+  checked(changedMembers(document, present), document, 'the document')
   const { accountId } = document
   if (accountId !== undefined && accountId !== present.accountId) {
     throw unusable('the document', [
@@ -52,7 +64,7 @@ export function parseDocument(text: string, present: SubAccount): Settings {
   }
   const writable = [...Object.keys(members), ...furtherMembers]
   const unknown = Object.keys(document).filter((name) => {
-    return !writable.includes(name) && !Object.hasOwn(present, name)
+    return !writable.includes(name) && name !== mainMark && !Object.hasOwn(present, name)
   })
   if (unknown.length > 0) {
     throw unusable(
@@ -61,12 +73,33 @@ export function parseDocument(text: string, present: SubAccount): Settings {
     )
   }
   const settings = Object.entries(document).filter(([name]) => writable.includes(name))
-  return Object.fromEntries(settings) as unknown as Settings
+  const { sharingObjectsAccounts } = document as Pick<SubAccount, 'sharingObjectsAccounts'>
+  const ids = { sharingObjectsAccounts: sharingIds(sharingObjectsAccounts) }
+  return { ...Object.fromEntries(settings), ...ids } as unknown as Settings
 }
 
-/** Checks settings made from what the service lists and what somebody asks for. */
-export function checkSettings(settings: Settings): void {
-  checked(z.looseObject({ ...members, utilizationSettings: anything }), settings, 'the settings')
+/** Checks the settings that an account is to have. What it has already is not validated. */
+export function checkSettings(settings: Settings, present: Settings): void {
+  checked(changedMembers(settings, present), settings, 'the settings')
+}
+
+/** Reads an entry of a list that was kept. Throws for what no list shows. */
+export function parseListed(entry: unknown): SubAccount {
+  const schema = z.looseObject({ accountId: z.int(), ...listedMembers })
+  const { data, error } = schema.safeParse(entry)
+  if (data !== undefined) return data
+  const [problem] = problemsOf(error)
+  throw new DashkeepError(`Cannot read the settings of a sub account: ${problem}`)
+}
+
+/** The schema of the members that are not as the account has them now. */
+function changedMembers(wanted: object, present: object): z.ZodType {
+  const now = new Map(Object.entries(present))
+  const after = new Map(Object.entries(wanted))
+  const changed = Object.entries(members).filter(
+    ([name]) => !isDeepStrictEqual(after.get(name), now.get(name)),
+  )
+  return z.looseObject(Object.fromEntries(changed))
 }
 
 /** Checks what a create asks for. Throws a `usage` error that names every problem. */
@@ -85,11 +118,14 @@ function parseJson(text: string): unknown {
 function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const problems = result.error.issues.map(({ path, message }) => {
+  throw unusable(what, problemsOf(result.error))
+}
+
+function problemsOf({ issues }: z.ZodError): string[] {
+  return issues.map(({ path, message }) => {
     const problem = message.replace(/^Invalid input: /, '')
     return path.length === 0 ? problem : `${path.join('.')}: ${problem}`
   })
-  throw unusable(what, problems)
 }
 
 function unusable(what: string, problems: readonly string[], cause?: unknown): DashkeepError {

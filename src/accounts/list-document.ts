@@ -1,5 +1,4 @@
-import { DashkeepError } from '../errors.ts'
-import { checkSettings } from './document.ts'
+import { parseListed } from './document.ts'
 import type { Settings, SubAccount } from './service.ts'
 import { settingsOf } from './settings.ts'
 
@@ -22,13 +21,8 @@ export function encodeList(accounts: readonly SubAccount[]): Uint8Array {
 /** Reads the settings out of a hit of such a document. Throws for what does not hold them. */
 export function decodeHit(hit: Uint8Array): { accountId: number; settings: Settings } {
   const { _source } = JSON.parse(Buffer.from(hit).toString()) as {
-    _source: Record<typeof subAccountsType, SubAccount>
+    _source: Record<typeof subAccountsType, unknown>
   }
-  const account = _source[subAccountsType]
-  if (!Number.isSafeInteger(account?.accountId)) {
-    throw new DashkeepError('Cannot read the settings of a sub account: it has no account id')
-  }
-  const settings = settingsOf(account)
-  checkSettings(settings)
-  return { accountId: account.accountId, settings }
+  const account = parseListed(_source[subAccountsType])
+  return { accountId: account.accountId, settings: settingsOf(account) }
 }

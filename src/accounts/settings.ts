@@ -23,13 +23,16 @@ export function settingsOf(account: SubAccount): Settings {
     retentionDays: account.retentionDays,
     searchable: account.searchable,
     accessible: account.accessible,
-    sharingObjectsAccounts: account.sharingObjectsAccounts.map((entry) =>
-      typeof entry === 'number' ? entry : entry.accountId,
-    ),
+    sharingObjectsAccounts: sharingIds(account.sharingObjectsAccounts),
     docSizeSetting: account.docSizeSetting,
     utilizationSettings: account.utilizationSettings,
     ...Object.fromEntries(further.map((member) => [member, account[member]])),
   }
+}
+
+/** Ids of the accounts that share objects, in whichever form a list names them. */
+export function sharingIds(entries: SubAccount['sharingObjectsAccounts']): number[] {
+  return entries.map((entry) => (typeof entry === 'number' ? entry : entry.accountId))
 }
 
 /** One setting that differs; undefined where a side does not have it. */

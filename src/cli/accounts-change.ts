@@ -49,7 +49,7 @@ export async function update(terminal: Terminal, options: UpdateOptions): Promis
   return change(terminal, options, (_present, before) => {
     const utilizationSettings = { ...before.utilizationSettings, ...wanted.utilizationSettings }
     const after = { ...before, ...wanted, utilizationSettings }
-    checkSettings(after)
+    checkSettings(after, before)
     return after
   })
 }

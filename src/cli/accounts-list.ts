@@ -1,5 +1,7 @@
+import { mainMark } from '../accounts/document.ts'
 import { sumGb } from '../accounts/move-plan.ts'
 import type { SubAccount } from '../accounts/service.ts'
+import { sharingIds } from '../accounts/settings.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type ManagementOptions, nameAccount, openManagement } from './management.ts'
 import { formatTable } from './table.ts'
@@ -16,7 +18,9 @@ export async function listAccounts(
   if (terminal.json) {
     terminal.printJson({
       main: service.main,
-      accounts: accounts.map((account) => ({ ...account, isMain: account.accountId === mainId })),
+      accounts: accounts.map((account) => {
+        return { ...account, [mainMark]: account.accountId === mainId }
+      }),
     })
   } else {
     terminal.print(`Main account ${nameAccount(service.main)} at ${service.address}`)
@@ -36,9 +40,7 @@ function print(terminal: Terminal, accounts: readonly SubAccount[], mainId: numb
     account.accessible ? 'yes' : 'no',
     account.docSizeSetting ? 'yes' : 'no',
     formatUtilization(account),
-    account.sharingObjectsAccounts
-      .map((entry) => (typeof entry === 'number' ? entry : entry.accountId))
-      .join(', '),
+    sharingIds(account.sharingObjectsAccounts).join(', '),
     account.accountId === mainId ? colors.cyan('main account') : '',
   ])
   const header = ['ACCOUNT', 'NAME', 'GB/DAY', 'DAYS', 'SEARCHABLE', 'ACCESSIBLE', 'DOC SIZE']

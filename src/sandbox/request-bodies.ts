@@ -23,9 +23,16 @@ export function readCreate(body: Uint8Array, behaviour: Behaviour): CreateReques
   return { email, accountName, settings }
 }
 
-/** Reads the body of a replace. Members left out go to their defaults. */
-export function readReplace(body: Uint8Array, behaviour: Behaviour): ReplaceRequest {
-  const { accountName, ...settings } = parse(z.object(shapeOf(behaviour)), body)
+/**
+ * Reads the body of a replace. Members left out go to their defaults. `present` is the name that the
+ * account has: it may stay, whatever characters it has.
+ */
+export function readReplace(
+  body: Uint8Array,
+  behaviour: Behaviour,
+  present: string,
+): ReplaceRequest {
+  const { accountName, ...settings } = parse(z.object(shapeOf(behaviour, present)), body)
   return { accountName, settings }
 }
 
@@ -43,12 +50,17 @@ export function invalid(message: string): ReturnType<typeof refused> {
   return refused(400, 'Request/INVALID_BODY', message)
 }
 
-function shapeOf({ lenientBodies: lenient }: Behaviour) {
+function shapeOf({ lenientBodies: lenient }: Behaviour, presentName?: string) {
   const flag = lenient ? z.union([z.boolean(), z.stringbool()]) : z.boolean()
   const gigabytes = lenient ? z.number().min(0).nullable() : z.int().min(0)
   const optionalGigabytes = z.number().min(0).nullable()
   return {
-    accountName: z.string().regex(/^[\p{L}\p{N} ._-]+$/u, 'letters, digits, - . _ and space only'),
+    accountName: z
+      .string()
+      .refine(
+        (name) => name === presentName || /^[\p{L}\p{N} ._-]+$/u.test(name),
+        'letters, digits, - . _ and space only',
+      ),
     retentionDays: z.int().min(1),
     maxDailyGB: gigabytes.default(defaultSettings.maxDailyGB as number),
     searchable: flag.default(defaultSettings.searchable),

@@ -48,7 +48,11 @@ export function replaceSubAccount(service: Service, request: ServiceRequest): Re
   const { options, state, lag } = service
   const main = mainAccount(service, request)
   const account = subAccount(service, main, request.id)
-  const { accountName, settings } = readReplace(request.body, options.behaviour)
+  const { accountName, settings } = readReplace(
+    request.body,
+    options.behaviour,
+    account.accountName,
+  )
   checkSharing(state, main, settings)
   checkCapacity(state, main, { settings, besides: account.accountId })
   state.updateAccount(account.accountId, { accountName, settings })

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { AccountSeed } from '../../src/sandbox/options.ts'
 import {
   mainToken,
   poorId,
@@ -11,9 +12,12 @@ import {
 } from './accounts-trial.ts'
 
 /** A main account whose snapshots hold the settings of its sub accounts; one has been taken. */
-async function startKept(form: 'specified' | 'deployed' = 'specified') {
+async function startKept(
+  form: 'specified' | 'deployed' = 'specified',
+  changes: Partial<AccountSeed> = {},
+) {
   const objects = { generated: { seed: 1, count: 3 } }
-  const trial = await startAccounts({ form, extraOperations: true }, { objects })
+  const trial = await startAccounts({ form, extraOperations: true }, { objects, ...changes })
   const config = await trial.write('kept.yaml', {
     accounts: [{ name: 'main', token: { env: 'MAIN' }, include: ['sub-accounts'] }],
     limits: { retryBaseMs: 1, attempts: 2 },
@@ -120,6 +124,18 @@ describe('accounts restore', () => {
     expect([exitCode, trial.capacities()]).toEqual([0, [3, 1]])
     const absent = await run('accounts', 'restore', '--only', '77', '--yes')
     expect([absent.exitCode, absent.stderr]).toEqual([2, expect.stringMatching(/it holds 11, 12/)])
+  })
+
+  it('restores an account whose name no new one may have', async () => {
+    const subAccounts = [
+      { accountId: 21, accountName: 'Shop (EU)', settings: { maxDailyGB: 2, retentionDays: 3 } },
+    ]
+    const { trial, run } = await startKept('specified', { subAccounts })
+    await using _ = trial
+    await run('accounts', 'update', '21', '--retention-days', '9', '--yes')
+    const { exitCode, stderr } = await run('accounts', 'restore', '--yes')
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(trial.settings(21).retentionDays).toBe(3)
   })
 
   it('says what was done when one is refused, and ends when it is run again', async () => {

@@ -93,6 +93,23 @@ describe.each(forms)('sub accounts of a service in its %s form', (form) => {
     expect(trial.settings(richId)).toMatchObject({ searchable: false, retentionDays: 5 })
   })
 
+  it('are replaced by an unedited entry of accounts list --json: nothing to change', async () => {
+    await using trial = await startAccounts({ form })
+    const { accounts } = JSON.parse((await trial.accounts(['list', '--json'])).stdout)
+    const entry = accounts.find(({ accountId }: { accountId: number }) => accountId === richId)
+    const file = await trial.write('eleven.json', JSON.stringify(entry))
+    const same = await trial.accounts(['replace', String(richId), file, '--yes'])
+    expect([same.exitCode, same.stderr]).toEqual([0, ''])
+    expect(same.stdout).toMatch(/Nothing to change\n$/)
+    await trial.write('eleven.json', JSON.stringify({ ...entry, retentionDays: 9 }))
+    const { exitCode } = await trial.accounts(['replace', String(richId), file, '--yes'])
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(replacesOf(trial)[0]?.body ?? '')).toEqual({
+      ...sentSettings(form),
+      retentionDays: 9,
+    })
+  })
+
   it('are created, and their token is shown once', async () => {
     await using trial = await startAccounts({ form })
     const planned = await trial.accounts(['create', ...newAccount])
@@ -252,6 +269,51 @@ describe('accounts update', () => {
       await trial.accounts(['update', id, '--retention-days', '9', '--yes'])
     }
     expect(trial.replaced()).toEqual(['21=0.5', '22=null'])
+  })
+})
+
+describe('an account whose name no new one may have', () => {
+  const legacyId = 21
+  const legacy = {
+    subAccounts: [
+      { accountId: legacyId, accountName: 'Shop (EU) & more', settings: { maxDailyGB: 3 } },
+      { accountId: 22, accountName: 'Plain', settings: { maxDailyGB: 1 } },
+    ],
+  }
+  const named = (trial: Awaited<ReturnType<typeof startAccounts>>) =>
+    trial.sandbox.accounts().find(({ accountId }) => accountId === legacyId)
+
+  it('keeps it when other settings are updated, replaced or moved', async () => {
+    await using trial = await startAccounts({}, legacy)
+    const { accounts } = JSON.parse((await trial.accounts(['list', '--json'])).stdout)
+    const file = await trial.write('a.json', JSON.stringify({ ...accounts[0], retentionDays: 8 }))
+    for (const args of [
+      ['replace', String(legacyId), file],
+      ['update', String(legacyId), '--searchable', 'yes'],
+    ]) {
+      const { exitCode, stderr } = await trial.accounts([...args, '--yes'])
+      expect([exitCode, stderr]).toEqual([0, ''])
+    }
+    const args = ['--from', String(legacyId), '--to', '22', '--gb', '1', '--yes']
+    expect((await trial.move(args)).exitCode).toBe(0)
+    expect(named(trial)).toMatchObject({
+      accountName: 'Shop (EU) & more',
+      settings: { retentionDays: 8, searchable: true, maxDailyGB: 2 },
+    })
+  })
+
+  it('cannot be given another such name', async () => {
+    await using trial = await startAccounts({}, legacy)
+    const { accounts } = JSON.parse((await trial.accounts(['list', '--json'])).stdout)
+    const file = await trial.write('a.json', JSON.stringify({ ...accounts[0], accountName: 'A&B' }))
+    for (const args of [
+      ['replace', String(legacyId), file],
+      ['update', String(legacyId), '--name', 'A&B'],
+    ]) {
+      const { exitCode, stderr } = await trial.accounts([...args, '--yes'])
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('accountName: expected')])
+    }
+    expect(replacesOf(trial)).toEqual([])
   })
 })
 
