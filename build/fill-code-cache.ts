@@ -33,14 +33,13 @@ for (const [file, script] of loader.scripts)
 async function runVerbs(): Promise<void> {
   await using service = await startSandbox()
   await using bucket = await startS3Server()
-  // The S3 client looks for credentials there, and there alone.
-  process.env.AWS_ACCESS_KEY_ID = bucket.credentials.accessKeyId
-  process.env.AWS_SECRET_ACCESS_KEY = bucket.credentials.secretAccessKey
   const folder = await mkdtemp(join(tmpdir(), 'dashkeep-build-'))
   const env = {
     DASHKEEP_BASE_URL: service.url,
     DASHKEEP_API_TOKEN: sampleApiToken,
     AWS_ENDPOINT_URL_S3: bucket.url,
+    AWS_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
   }
   try {
     await run(['--help'], env)

@@ -17,7 +17,10 @@ import type { ObjectStore } from './store/object-store.ts'
 import { openStore } from './store/open-store.ts'
 
 /** Opens the store of the archive that the configuration names. */
-export async function openArchive({ store, findProxy }: Config): Promise<ObjectStore> {
+export async function openArchive(
+  { store, findProxy }: Config,
+  { env, log }: { env: Environment; log: Logger },
+): Promise<ObjectStore> {
   if (store === undefined) throw new Error('loadConfig was not asked for a store')
   return openStore(store.url, {
     endpoint: store.endpoint,
@@ -28,6 +31,9 @@ export async function openArchive({ store, findProxy }: Config): Promise<ObjectS
     encryption: store.encryption,
     caBundle: store.caBundle,
     findProxy,
+    env,
+    onRetry: ({ error, ...retry }) => log.warn({ ...retry, reason: error.message }, 'retrying'),
+    onWarning: (reason) => log.warn({ reason }, 'the AWS SDK warns'),
   })
 }
 

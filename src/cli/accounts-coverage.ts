@@ -20,7 +20,8 @@ interface CoverageOptions extends ManagementOptions {
 export async function coverage(terminal: Terminal, options: CoverageOptions): Promise<number> {
   const maxAgeMs = parseDuration(options.maxAge ?? '26h')
   await using managing = await openManagement(terminal, options, ['store'])
-  const store = await openArchive(managing.context.config)
+  const { config, log } = managing.context
+  const store = await openArchive(config, { env: terminal.env, log })
   try {
     const found = await readCoverage(terminal, managing, { store, maxAgeMs })
     const uncovered = found.accounts.filter(({ state }) => state !== 'covered').length

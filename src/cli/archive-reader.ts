@@ -25,7 +25,7 @@ export async function openReader(
 ): Promise<ArchiveReader> {
   const accountId = parseAccountId(account)
   const opener = await openEncryption(config, env)
-  const store = await openArchive(config)
+  const store = await openArchive(config, { env, log })
   const dispose = { [Symbol.asyncDispose]: () => store.close() }
   await using cleanup = new AsyncDisposableStack()
   cleanup.use(dispose)

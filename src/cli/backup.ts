@@ -53,7 +53,7 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
   const status = createStatusLine(terminal)
   const progress = createProgress(status, config.accounts.length)
   try {
-    store = await openArchive(config)
+    store = await openArchive(config, { env, log })
     const backups = await backupAccounts(config, store, {
       env,
       log,

@@ -61,7 +61,7 @@ async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Fi
     if (accountId !== undefined) claims.push({ account, accountId })
   }
   for (const [name, error] of findRivals(claims)) yield failure(`account ${name}`, error)
-  const store = await openArchive(config)
+  const store = await openArchive(config, { env: terminal.env, log: context.log })
   try {
     yield* examineStore(store, terminal)
     yield* examineOrigins(store, claims, terminal)

@@ -14,7 +14,7 @@ export async function list(
 ): Promise<number> {
   const accountId = parseAccountId(options.account)
   const { config, log } = await createContext(terminal, options, ['store'])
-  const store = await openArchive(config)
+  const store = await openArchive(config, { env: terminal.env, log })
   try {
     const rows: string[][] = []
     const future = watchForFuture(terminal.now())

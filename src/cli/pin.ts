@@ -37,7 +37,7 @@ async function onSnapshot(
 ): Promise<number> {
   const accountId = parseAccountId(options.account)
   const { config, log } = await createContext(terminal, options, ['store'])
-  const store = await openArchive(config)
+  const store = await openArchive(config, { env: terminal.env, log })
   try {
     const { signal } = terminal
     const select = { accountId, signal, now: terminal.now(), log }

@@ -51,7 +51,7 @@ interface Outcome extends Plan {
 export async function prune(terminal: Terminal, options: PruneOptions): Promise<number> {
   const { config, log } = await createContext(terminal, options, ['store'])
   const wanted = wantedBy(options, config)
-  const store = await openArchive(config)
+  const store = await openArchive(config, { env: terminal.env, log })
   const now = terminal.now()
   try {
     const plan = await makePlan(terminal, options, { store, wanted, now })

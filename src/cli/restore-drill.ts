@@ -35,7 +35,7 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
   const { signal, env } = terminal
   const limits = scanLimitsOf(context.config)
   const reading = { limits, signal, opener: await openEncryption(context.config, env) }
-  const store = await openArchive(context.config)
+  const store = await openArchive(context.config, { env, log: context.log })
   const line = createStatusLine(terminal)
   const drills: AccountDrill[] = []
   try {

@@ -53,7 +53,9 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
   }
   const context = await createContext(terminal, options, needsOf(options))
   await using stack = new AsyncDisposableStack()
-  const store = context.config.store && (await openArchive(context.config))
+  const store =
+    context.config.store &&
+    (await openArchive(context.config, { env: terminal.env, log: context.log }))
   if (store) stack.defer(() => store.close())
   const opened = await openSource(terminal, options, context, store)
   const catalogue = await readCatalogue(opened.source, sameObject)

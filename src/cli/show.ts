@@ -15,7 +15,7 @@ export async function show(
 ): Promise<number> {
   const accountId = parseAccountId(options.account)
   const { config, log } = await createContext(terminal, options, ['store'])
-  const store = await openArchive(config)
+  const store = await openArchive(config, { env: terminal.env, log })
   try {
     const { signal } = terminal
     const select = { accountId, signal, now: terminal.now(), log }

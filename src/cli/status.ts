@@ -29,8 +29,8 @@ export async function status(
   const accountId = parseAccountId(options.account)
   const maxAgeMs = options.maxAge === undefined ? undefined : parseDuration(options.maxAge)
   const context = await createContext(terminal, options, ['store'])
-  const { config } = context
-  const store = await openArchive(config)
+  const { config, log } = context
+  const store = await openArchive(config, { env: terminal.env, log })
   const now = terminal.now()
   try {
     const lines: Line[] = []

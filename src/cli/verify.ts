@@ -43,7 +43,7 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
   const { config, log } = await createContext(terminal, options, ['store'])
   const { signal } = terminal
   const opener = await openEncryption(config, terminal.env)
-  const store = await openArchive(config)
+  const store = await openArchive(config, { env: terminal.env, log })
   const status = createStatusLine(terminal)
   const totals: Totals = { snapshots: 0, files: 0, bytes: 0, defects: 0, opened: 0, sealed: 0 }
   const report: VerifiedSnapshot['defects'][number][] = []

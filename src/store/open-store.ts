@@ -57,10 +57,12 @@ async function openBucket(
   if (prefix !== '' && (!isKey(prefix) || /[?#]/.test(prefix))) {
     throw refused(url, `${JSON.stringify(prefix)} cannot be the beginning of keys`)
   }
-  checkEndpoint(options.endpoint)
+  const { completePlace } = await import('./s3-profile.ts')
+  const place = await completePlace(options, options.env ?? {})
+  checkEndpoint(place.endpoint)
   const authorities = caBundle && (await readAuthorities(caBundle))
   const { createS3Store } = await import('./s3.ts')
-  return createS3Store({ ...options, bucket, prefix, authorities })
+  return createS3Store({ ...options, ...place, bucket, prefix, authorities })
 }
 
 function checkEndpoint(endpoint: string | undefined): void {

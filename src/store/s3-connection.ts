@@ -1,18 +1,20 @@
 import { getCACertificates } from 'node:tls'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
-import { defaultProvider } from '@aws-sdk/credential-provider-node'
+import type { Logger as SdkLogger } from '@aws-sdk/types'
 import pRetry from 'p-retry'
 import { type FindProxy, type HttpProxy, noProxy } from '../http/proxy.ts'
 import { startDeadline } from './deadline.ts'
-import { explainS3Error, isTransient } from './s3-errors.ts'
+import { createCredentialProvider } from './s3-credentials.ts'
+import { explainS3Error, isTimeout, isTransient } from './s3-errors.ts'
 import { createS3Handler } from './s3-handler.ts'
+import type { AwsEnvironment } from './s3-profile.ts'
 
-/** Where a bucket is and how to reach it. Reads no environment but the SDK's credential chain. */
+/** Where a bucket is and how to reach it. */
 export interface S3StoreOptions {
   readonly bucket: string
   /** What every key begins with in the bucket, without slashes around it. */
   readonly prefix?: string | undefined
-  /** Default: what the SDK finds; `us-east-1` with an endpoint, where it rarely matters. */
+  /** Default: `us-east-1` with an endpoint, where it rarely matters; else what the SDK finds. */
   readonly region?: string | undefined
   /** Address of a server other than AWS. */
   readonly endpoint?: string | undefined
@@ -26,7 +28,7 @@ export interface S3StoreOptions {
   readonly lock?: ObjectLock | undefined
   /** Has the server encrypt everything that is written. */
   readonly encryption?: ServerEncryption | undefined
-  /** How long one request may take until its answer begins. */
+  /** How long one request may take until its answer begins, the time to send a body aside. */
   readonly requestTimeoutMs?: number | undefined
   /** How long a body may pause. */
   readonly idleTimeoutMs?: number | undefined
@@ -36,10 +38,29 @@ export interface S3StoreOptions {
   readonly authorities?: string | undefined
   /** The proxy for an address; none by default. */
   readonly findProxy?: FindProxy | undefined
-  /** Default: the SDK's credential chain. */
+  /** Default: from the source that the environment names. */
   readonly credentials?:
     | { readonly accessKeyId: string; readonly secretAccessKey: string }
     | undefined
+  /** The variables of AWS that say where credentials come from. Default: none. */
+  readonly env?: AwsEnvironment | undefined
+  /** Hears of each request that failed and will be repeated. */
+  readonly onRetry?: ((retry: StoreRetry) => void) | undefined
+  /** Hears what the SDK warns of. */
+  readonly onWarning?: ((text: string) => void) | undefined
+}
+
+/** A request to the store failed and will be repeated: for the log. */
+export interface StoreRetry {
+  /** What is being done, as in "Cannot <action>". */
+  readonly action: string
+  /** The address of the object or the store. */
+  readonly target: string
+  /** Number of the attempt that failed, from 1. */
+  readonly attempt: number
+  /** How long is waited before the next one. */
+  readonly delayMs: number
+  readonly error: Error
 }
 
 /** How long what is written with a lock stays locked. */
@@ -62,6 +83,8 @@ export interface S3Call {
   readonly signal?: AbortSignal | undefined
   /** What the credentials must be allowed, when it is more than every store needs. */
   readonly rights?: string | undefined
+  /** How many bytes are sent; the server has more time for more of them. */
+  readonly bytes?: number | undefined
 }
 
 /** A bucket, with retries, deadlines and explanations around every call. */
@@ -86,38 +109,36 @@ export interface S3Connection {
 
 export interface SendOptions {
   readonly abortSignal: AbortSignal
+  /** How long the answer may take to begin, in milliseconds. */
+  readonly requestTimeout: number
 }
 
 const maxRetries = 4
+/** A server that does not answer is asked less often than one that says why. */
+const maxTimeouts = 3
+/** The slowest connection on which sending a body is not taken for a server that hangs. */
+const minBytesPerMs = 96
 const defaultRetryDelayMs = 500
 const maxRetryDelayMs = 10_000
-const defaultRequestTimeoutMs = 120_000
+const defaultRequestTimeoutMs = 60_000
 const defaultIdleTimeoutMs = 30_000
 const connectionTimeoutMs = 10_000
 const maxSockets = 16
 
 /** Opens no connection yet: the first call does. */
 export function connectToBucket(options: S3StoreOptions): S3Connection {
-  const { bucket, prefix = '', retryDelayMs = defaultRetryDelayMs } = options
+  const { bucket, prefix = '', retryDelayMs = defaultRetryDelayMs, onRetry } = options
   const { requestTimeoutMs = defaultRequestTimeoutMs, idleTimeoutMs = defaultIdleTimeoutMs } =
     options
-  const { requestHandler, proxyInUse } = createHandler(options, requestTimeoutMs)
-  const client = new S3Client({
-    ...clientConfig(options),
-    requestHandler,
-    // Without it the SDK asks for the credentials of an SSO session by connections of its own.
-    credentialDefaultProvider: (init) =>
-      defaultProvider({ ...init, clientConfig: { requestHandler } }),
-  })
-  const attemptTimeoutMs = requestTimeoutMs + idleTimeoutMs
+  const logger = logWarnings(options.onWarning)
+  const { requestHandler, proxyInUse } = createHandler(options, { requestTimeoutMs, logger })
+  const client = new S3Client({ ...clientConfig(options, logger), requestHandler })
   const root = prefix === '' ? '' : `${prefix}/`
   const url = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`
+  const targetOf = ({ key }: S3Call) => (key === undefined ? url : `${url}/${key}`)
 
-  const explain: S3Connection['explain'] = (error, { action, key, signal, rights }) => {
-    if (signal?.aborted) return signal.reason
-    const target = key === undefined ? url : `${url}/${key}`
-    return explainS3Error(error, { action, target, bucket, rights })
-  }
+  const explain = (error: unknown, call: S3Call) =>
+    explainS3Error(error, { ...options, ...call, target: targetOf(call) })
 
   return {
     bucket,
@@ -129,32 +150,51 @@ export function connectToBucket(options: S3StoreOptions): S3Connection {
     idleTimeoutMs,
     proxyInUse,
     fullKey: (key) => root + key,
-    explain,
+    explain: (error, call) => (call.signal?.aborted ? call.signal.reason : explain(error, call)),
     async call(call, send) {
-      const attempt = (abortSignal: AbortSignal) => send(client, { abortSignal })
+      const { action, signal, bytes = 0 } = call
+      const requestTimeout = requestTimeoutMs + bytes / minBytesPerMs
+      const attempt = (abortSignal: AbortSignal) => send(client, { abortSignal, requestTimeout })
+      const options = {
+        minTimeout: retryDelayMs,
+        signal,
+        onRetry: ({ error, ...retry }: FailedAttempt) =>
+          onRetry?.({ action, target: targetOf(call), ...retry, error: explain(error, call) }),
+      }
       try {
-        return await retry(() => withDeadline(attempt, attemptTimeoutMs, call.signal), {
-          minTimeout: retryDelayMs,
-          signal: call.signal,
-        })
+        const timeoutMs = requestTimeout + idleTimeoutMs
+        return await retry(() => withDeadline(attempt, timeoutMs, signal), options)
       } catch (error) {
-        throw explain(error, call)
+        throw signal?.aborted ? signal.reason : explain(error, call)
       }
     },
     close: () => client.destroy(),
   }
 }
 
+type FailedAttempt = Pick<StoreRetry, 'attempt' | 'delayMs' | 'error'>
+
 async function retry<T>(
   attempt: () => Promise<T>,
-  options: { minTimeout: number; signal: AbortSignal | undefined },
+  options: {
+    minTimeout: number
+    signal: AbortSignal | undefined
+    onRetry: (failed: FailedAttempt) => void
+  },
 ): Promise<T> {
+  const { onRetry, ...times } = options
+  let timeouts = 0
   return await pRetry(attempt, {
-    ...options,
+    ...times,
     retries: maxRetries,
     maxTimeout: maxRetryDelayMs,
     randomize: true,
-    shouldRetry: ({ error }) => isTransient(error),
+    shouldRetry: ({ error, attemptNumber, retryDelay }) => {
+      if (isTimeout(error)) timeouts += 1
+      if (!isTransient(error) || timeouts === maxTimeouts) return false
+      onRetry({ attempt: attemptNumber, delayMs: retryDelay, error })
+      return true
+    },
   })
 }
 
@@ -171,14 +211,14 @@ async function withDeadline<T>(
   }
 }
 
-function clientConfig(options: S3StoreOptions): S3ClientConfig {
-  const { endpoint, credentials } = options
+function clientConfig(options: S3StoreOptions, logger: SdkLogger): S3ClientConfig {
+  const { endpoint, env = {} } = options
   const region = options.region ?? (endpoint === undefined ? undefined : 'us-east-1')
   const checksumMode = keepsChecksums(options) ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED'
   return {
     ...(region !== undefined && { region }),
     ...(endpoint !== undefined && { endpoint }),
-    ...(credentials !== undefined && { credentials }),
+    credentials: options.credentials ?? createCredentialProvider(env, logger),
     forcePathStyle: options.forcePathStyle ?? endpoint !== undefined,
     requestChecksumCalculation: checksumMode,
     responseChecksumValidation: checksumMode,
@@ -186,16 +226,17 @@ function clientConfig(options: S3StoreOptions): S3ClientConfig {
     maxAttempts: 1,
     // Many servers never answer the header, and the SDK opens a connection of its own for each.
     expectContinueHeader: false,
+    logger,
   }
 }
 
 function createHandler(
   { authorities, findProxy = noProxy }: S3StoreOptions,
-  requestTimeout: number,
+  { requestTimeoutMs, logger }: { requestTimeoutMs: number; logger: SdkLogger },
 ) {
   const ca = authorities && { ca: [...getCACertificates('default'), authorities] }
   const options = {
-    requestTimeout,
+    requestTimeout: requestTimeoutMs,
     throwOnRequestTimeout: true,
     connectionTimeout: connectionTimeoutMs,
     // Without TLS a connection costs next to nothing, and Ceph answers at once only on a new one: it
@@ -203,8 +244,16 @@ function createHandler(
     // acknowledged, and a client that has been heard from takes 40 ms for that.
     httpAgent: { keepAlive: false, maxSockets },
     httpsAgent: { keepAlive: true, maxSockets, ...ca },
+    logger,
   }
   return createS3Handler(options, findProxy)
+}
+
+/** What the SDK logs besides warnings holds whole requests. */
+function logWarnings(onWarning: (text: string) => void = () => {}): SdkLogger {
+  const silent = () => {}
+  const warn = (...words: unknown[]) => onWarning(words.map(String).join(' '))
+  return { trace: silent, debug: silent, info: silent, warn, error: silent }
 }
 
 /** A write with a lock needs a checksum: S3 refuses it without. */

@@ -1,6 +1,7 @@
 import type { ErrorKind } from '../errors.ts'
 import { ProxyError } from '../http/proxy.ts'
 import { StoreError } from './errors.ts'
+import { CredentialsError } from './s3-credentials-error.ts'
 
 /** The server answered, but not as an S3 server does. */
 export class UnexpectedAnswer extends Error {}
@@ -20,6 +21,9 @@ export interface CallContext {
   readonly bucket: string
   /** What the call needs to be allowed beyond what every store needs. */
   readonly rights?: string | undefined
+  readonly tagging?: boolean | undefined
+  readonly lock?: object | undefined
+  readonly encryption?: object | undefined
 }
 
 interface Explanation {
@@ -33,8 +37,7 @@ interface Facts {
   readonly code: string
   readonly status: number | undefined
   readonly region: string | undefined
-  readonly bucket: string
-  readonly rights: string | undefined
+  readonly context: CallContext
 }
 
 /**
@@ -44,10 +47,17 @@ interface Facts {
 export function isTransient(error: unknown): boolean {
   if (error instanceof StoreError || error instanceof ProxyError) return error.transient
   if (error instanceof BodyCutShort || error instanceof UploadUnconfirmed) return true
+  // Whoever gives credentials has been asked several times.
+  if (error instanceof CredentialsError) return false
   const { name, code, status, clockSkewCorrected } = readError(error)
   if (clockSkewCorrected || transientCodes.has(name) || transientCodes.has(code)) return true
   if (lasting.has(name) || status === undefined) return false
   return [408, 429, 500, 502, 503, 504].includes(status)
+}
+
+/** Whether the server said nothing for too long. */
+export function isTimeout(error: unknown): boolean {
+  return readError(error).name === 'TimeoutError'
 }
 
 /** Handles the errors of these names as the absence of an answer, and throws all others. */
@@ -62,8 +72,7 @@ export function withoutError(names: readonly string[]): (error: unknown) => unde
 export function explainS3Error(error: unknown, context: CallContext): StoreError {
   if (error instanceof StoreError) return error
   const { name, code, status, region, message } = readError(error)
-  const { bucket, rights } = context
-  const facts: Facts = { code: code === '' ? name : code, status, region, bucket, rights }
+  const facts: Facts = { code: code === '' ? name : code, status, region, context }
   const { state, hint, kind } = explain(error, message, facts)
   return new StoreError(`Cannot ${context.action} ${context.target}: ${state}`, {
     kind: kind ?? 'failed',
@@ -75,6 +84,7 @@ export function explainS3Error(error: unknown, context: CallContext): StoreError
 
 function explain(error: unknown, message: string, facts: Facts): Explanation {
   if (error instanceof ProxyError) return { state: message, hint: error.hint }
+  if (error instanceof CredentialsError) return explainCredentials(error)
   if (error instanceof BodyCutShort) return { state: message, hint: connectionHint }
   if (error instanceof UploadUnconfirmed) return { state: message, hint: busyHint }
   if (error instanceof UnexpectedAnswer || isUnreadable(message)) return explainNoS3(facts)
@@ -85,6 +95,10 @@ function explain(error: unknown, message: string, facts: Facts): Explanation {
   if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(facts.code)) return explainCertificate(facts)
   if (/^(HPE_|EPROTO|ERR_SSL)/.test(facts.code)) return wrongProtocol
   return explainStatus(facts)
+}
+
+function explainCredentials({ message, hint, transient }: CredentialsError): Explanation {
+  return { state: message, hint, kind: transient ? 'failed' : 'usage' }
 }
 
 const connectionHint = 'Check the network, the endpoint address and the server, then try again'
@@ -129,7 +143,7 @@ const keyUnusable: Explanation = {
   kind: 'usage',
 }
 
-const denied = ({ bucket, rights }: Facts): Explanation => ({
+const denied = ({ context: { bucket, rights } }: Facts): Explanation => ({
   state: 'access denied',
   hint: rights
     ? `Allow these credentials ${rights} in bucket ${bucket}`
@@ -138,7 +152,7 @@ const denied = ({ bucket, rights }: Facts): Explanation => ({
   kind: 'usage',
 })
 
-const otherRegion = ({ bucket, region }: Facts): Explanation => ({
+const otherRegion = ({ context: { bucket }, region }: Facts): Explanation => ({
   state: 'the bucket belongs to another region or endpoint',
   hint: `Set AWS_REGION to ${region ?? `the region of bucket ${bucket}`}`,
   kind: 'usage',
@@ -155,41 +169,45 @@ const credentialsExpired = (): Explanation => ({
   kind: 'usage',
 })
 
-const noCredentials = (): Explanation => ({
-  state: 'no credentials were found',
-  hint: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or attach a role',
-  kind: 'usage',
-})
-
-const full = ({ bucket }: Facts): Explanation => ({
+const full = ({ context: { bucket } }: Facts): Explanation => ({
   state: 'the quota is used up or the storage is full',
   hint: `Raise the quota of bucket ${bucket}, or free space in it`,
 })
 
 const busy = (): Explanation => ({ state: 'the server asks to slow down', hint: busyHint })
 
-const notSupported = (): Explanation => ({
+const notSupported = ({ context }: Facts): Explanation => ({
   state: 'the server does not support what was asked',
-  hint: 'Turn object tags off if they are on, or store.lock and store.encryption: not every server has them',
+  hint: optionsHint(context),
   kind: 'usage',
 })
 
-const tagsRefused = (): Explanation => ({
+/** Servers differ in what they have beside objects; only what is configured can be the cause. */
+function optionsHint({ tagging, lock, encryption }: CallContext): string {
+  const used = [tagging && 'store.tags', lock && 'store.lock', encryption && 'store.encryption']
+  const names = used.filter((name) => typeof name === 'string').join(' or ')
+  if (names === '') return 'Use a server that supports it; `dashkeep doctor` shows what it lacks'
+  return `Take ${names} out of the configuration, or use a server that supports it`
+}
+
+const tagsRefused = ({ context }: Facts): Explanation => ({
   state: 'the server refuses the object tags',
-  hint: 'Turn object tags off',
+  hint: optionsHint(context),
   kind: 'usage',
 })
 
 /** What servers answer to a lock in a bucket without Object Lock, or one that is over already. */
-const invalid = ({ code, status }: Facts): Explanation => ({
+const invalid = ({ code, status, context }: Facts): Explanation => ({
   state: `the server refuses the request (${status} ${code})`,
-  hint: 'With store.lock the bucket needs Object Lock, and the lock a duration the server takes; `dashkeep doctor` looks at the bucket',
+  hint: context.lock
+    ? 'With store.lock the bucket needs Object Lock, and the lock a duration the server takes; `dashkeep doctor` looks at the bucket'
+    : '`dashkeep doctor` looks at the bucket; the log of the server says more',
   kind: 'usage',
 })
 
 const damaged = (): Explanation => ({
   state: 'the bytes were changed on the way',
-  hint: 'Try again; if it happens again, look for a proxy that changes requests',
+  hint: 'Try again; if it happens again, look for what changes requests on the way, and for broken memory',
 })
 
 const noAnswer = (): Explanation => ({
@@ -208,12 +226,12 @@ const hostUnknown = (): Explanation => ({
 })
 
 const byCode: Readonly<Record<string, (facts: Facts) => Explanation>> = {
-  NoSuchBucket: ({ bucket }) => ({
+  NoSuchBucket: ({ context: { bucket } }) => ({
     state: `the bucket ${bucket} does not exist`,
     hint: 'Create it first, or correct the address of the store; dashkeep creates no buckets',
     kind: 'usage',
   }),
-  InvalidBucketName: ({ bucket }) => ({
+  InvalidBucketName: ({ context: { bucket } }) => ({
     state: `the server refuses the bucket name ${bucket}`,
     hint: 'Correct the address of the store',
     kind: 'usage',
@@ -238,7 +256,7 @@ const byCode: Readonly<Record<string, (facts: Facts) => Explanation>> = {
   }),
   EntityTooLarge: () => ({
     state: 'the server does not take objects that large',
-    hint: 'Look for a limit of the server or of a proxy before it',
+    hint: 'Raise the limit of the server, or of what stands before it, to at least 8 MiB',
   }),
   AccessDenied: denied,
   PermanentRedirect: otherRegion,
@@ -248,8 +266,6 @@ const byCode: Readonly<Record<string, (facts: Facts) => Explanation>> = {
   RequestExpired: clockDiffers,
   ExpiredToken: credentialsExpired,
   InvalidToken: credentialsExpired,
-  CredentialsProviderError: noCredentials,
-  TokenProviderError: noCredentials,
   QuotaExceeded: full,
   SlowDown: busy,
   ServiceUnavailable: busy,
@@ -280,7 +296,7 @@ function explainStatus(facts: Facts): Explanation {
   if (status === 301 || status === 307) return otherRegion(facts)
   if (status === 401 || status === 403) return denied(facts)
   if (status === 429 || status === 503) return busy()
-  if (status === 501) return notSupported()
+  if (status === 501) return notSupported(facts)
   if (status === 507) return full(facts)
   if (status !== undefined && status >= 500) {
     return { state: `the server failed with status ${status}`, hint: busyHint }
@@ -289,7 +305,7 @@ function explainStatus(facts: Facts): Explanation {
   return {
     state:
       status === undefined ? `it failed with ${code}` : `the server answered ${status} ${code}`,
-    hint: 'See the cause in the log, and the log of the server',
+    hint: 'See the log of the server',
   }
 }
 
@@ -299,7 +315,7 @@ function explainNoS3({ status }: Facts): Explanation {
   }
   return {
     state: 'the answer does not come from an S3 server',
-    hint: 'Check the endpoint address; a proxy or a login page may be in between',
+    hint: 'Check the endpoint address and its port; a web page or another service may answer there',
     kind: 'usage',
   }
 }

@@ -44,7 +44,8 @@ export async function putObject(
   body: Uint8Array,
   metadata: ObjectMetadata,
 ): Promise<void> {
-  await connection.call(writing(connection, upload), async (client, options) => {
+  const call = { ...writing(connection, upload), bytes: body.length }
+  await connection.call(call, async (client, options) => {
     const command = new PutObjectCommand({
       ...target(connection, upload.key),
       ...description(connection, upload, metadata),
@@ -118,7 +119,8 @@ async function sendPart(
   { number, ...upload }: UploadTarget & { number: number },
   bytes: Uint8Array,
 ): Promise<CompletedPart> {
-  return await connection.call(call, async (client, options) => {
+  const sending = { ...call, bytes: bytes.length }
+  return await connection.call(sending, async (client, options) => {
     const command = new UploadPartCommand({
       ...upload,
       PartNumber: number,

@@ -54,7 +54,7 @@ async function backUp(
   let store: ObjectStore | undefined
   let failure: Error | undefined
   try {
-    store = await openArchive(config)
+    store = await openArchive(config, { env, log })
     await backupAccounts(config, store, { env, log, now: clock.now, configured, signal, onDone })
     await pruneGood(config, store, endings, { report, log, now: clock.now(), signal })
   } catch (error) {

@@ -93,6 +93,24 @@ describe('an archive in a bucket', () => {
     expect(trial.sandbox.requests()).toHaveLength(4)
   })
 
+  it('outlasts what passes, and the log says so line by line', async () => {
+    await using started = await startTrialInBucket()
+    const { trial, server, env } = started
+    server.inject({ operation: 'PutObject', kind: 'error', status: 503, code: 'SlowDown' })
+    const { exitCode, stderr } = await trial.run(['backup'], env)
+    expect(exitCode).toBe(0)
+    const retries = jsonLines(stderr).filter(({ msg }) => msg === 'retrying')
+    expect(retries).toEqual([
+      expect.objectContaining({
+        action: 'write',
+        target: expect.stringMatching(/^s3:\/\/backups\/kept\/here\/100001\/.*\.json\.zst$/),
+        attempt: 1,
+        delayMs: expect.any(Number),
+        reason: expect.stringMatching(/: the server asks to slow down$/),
+      }),
+    ])
+  })
+
   it('counts no probe of doctor among its snapshots, and keeps none', async () => {
     await using started = await startTrialInBucket()
     const { trial, server, env } = started

@@ -70,7 +70,7 @@ describe('opening a store by its address', () => {
       await openStore('file:///nowhere')
       console.log(JSON.stringify(loaded))`
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program])
-    const loaded: string[] = JSON.parse(stdout.toString())
+    const loaded = (JSON.parse(stdout.toString()) as string[]).filter((name) => name !== module)
     expect(loaded).toContain('./directory.ts')
     expect(loaded.filter((name) => /aws|smithy|s3/.test(name))).toEqual([])
   })

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { StoreError } from '../../src/store/errors.ts'
 import type { ObjectStore } from '../../src/store/object-store.ts'
 import { createS3Store } from '../../src/store/s3.ts'
-import type { S3StoreOptions } from '../../src/store/s3-connection.ts'
+import type { S3StoreOptions, StoreRetry } from '../../src/store/s3-connection.ts'
 import { collect } from '../contract/collect.ts'
 import { type S3Server, type S3ServerOptions, startS3Server } from '../s3-server/s3-server.ts'
 
@@ -61,11 +61,11 @@ describe('a refusal', () => {
     [403, 'RequestTimeTooSkewed', 'failed', 'the clocks of this machine', 'Set the clock'],
     [403, 'QuotaExceeded', 'failed', 'the quota is used up', 'Raise the quota of bucket backups'],
     [507, 'InsufficientStorage', 'failed', 'the storage is full', 'Raise the quota'],
-    [501, 'NotImplemented', 'usage', 'does not support', 'Turn object tags off'],
-    [400, 'InvalidTag', 'usage', 'refuses the object tags', 'Turn object tags off'],
-    [400, 'BadDigest', 'failed', 'the bytes were changed on the way', 'proxy'],
-    [413, 'EntityTooLarge', 'failed', 'does not take objects that large', 'limit'],
-    [418, 'Teapot', 'failed', 'the server answered 418 Teapot', 'See the cause'],
+    [501, 'NotImplemented', 'usage', 'does not support', 'Use a server that supports it'],
+    [400, 'InvalidRequest', 'usage', 'refuses the request', 'dashkeep doctor'],
+    [400, 'BadDigest', 'failed', 'the bytes were changed on the way', 'broken memory'],
+    [413, 'EntityTooLarge', 'failed', 'does not take objects that large', 'Raise the limit'],
+    [418, 'Teapot', 'failed', 'the server answered 418 Teapot', 'the log of the server'],
   ] as const) {
     it(`${code} is explained and not repeated`, async () => {
       const { server, store } = await setUp()
@@ -74,10 +74,24 @@ describe('a refusal', () => {
       expect(error.message).toMatch(/^Cannot write s3:\/\/backups\/a\/b: [^\n]*[^.]$/)
       expect(error.message).toContain(state)
       expect(error.hint).toContain(hint)
+      expect(error.hint).not.toMatch(/\btags?\b|\block\b|proxy/i)
       expect(error).toMatchObject({ kind, transient: false })
       expect(server.operations()).toEqual(['PutObject'])
     })
   }
+
+  it.each([
+    [{ tagging: true }, 'Take store.tags out'],
+    [{ encryption: { mode: 'sse-s3' } }, 'Take store.encryption out'],
+    [
+      { tagging: true, lock: { mode: 'governance', durationMs: 1000 } },
+      'Take store.tags or store.lock out',
+    ],
+  ] as const)('of what is not supported names what is configured: %j', async (options, hint) => {
+    const { server, store } = await setUp(options)
+    server.inject({ operation: 'PutObject', kind: 'error', status: 501, code: 'NotImplemented' })
+    expect((await failureOf(store.put('a', small))).hint).toContain(hint)
+  })
 
   it('under any verb names what was to be done', async () => {
     const { server, store } = await setUp()
@@ -161,20 +175,21 @@ describe('an address that is not right', () => {
   }
 
   it('shows when no credentials are to be found', async () => {
-    vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true')
-    vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/nowhere')
     vi.stubEnv('AWS_CONFIG_FILE', '/nowhere')
-    for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_PROFILE']) {
-      vi.stubEnv(name, undefined)
+    vi.stubEnv('AWS_PROFILE', undefined)
+    const env = {
+      AWS_EC2_METADATA_DISABLED: 'true',
+      AWS_SHARED_CREDENTIALS_FILE: '/nowhere',
+      AWS_CONFIG_FILE: '/nowhere',
     }
     const server = await startS3Server()
     cleanups.push(server)
-    const store = createS3Store({ endpoint: server.url, bucket: 'backups' })
+    const store = createS3Store({ endpoint: server.url, bucket: 'backups', env })
     const error = await failureOf(store.put('a', small))
     expect(error.message).toBe('Cannot write s3://backups/a: no credentials were found')
     expect(error.kind).toBe('usage')
     vi.stubEnv('AWS_REGION', undefined)
-    const awsStore = createS3Store({ bucket: 'backups' })
+    const awsStore = createS3Store({ bucket: 'backups', env })
     expect((await failureOf(awsStore.put('a', small))).message).toContain('no region is set')
   })
 })
@@ -265,6 +280,53 @@ describe('a failure that passes', () => {
     const error = await failureOf(store.put('a', small))
     expect(error.message).toContain('the server did not answer in time')
     expect(error.transient).toBe(true)
+  })
+
+  it('is told, with what failed and how long is waited', async () => {
+    const retries: StoreRetry[] = []
+    const { server, store } = await setUp({ onRetry: (retry) => retries.push(retry) })
+    server.inject({ operation: 'PutObject', kind: 'error', status: 503, code: 'SlowDown' })
+    server.inject({ operation: 'PutObject', kind: 'drop-before' })
+    await store.put('a/b', small)
+    expect(retries).toMatchObject([
+      { action: 'write', target: 's3://backups/a/b', attempt: 1, delayMs: expect.any(Number) },
+      { attempt: 2, error: { message: expect.stringContaining('(ECONNRESET)') } },
+    ])
+    expect(retries[0]?.error.message).toBe(
+      'Cannot write s3://backups/a/b: the server asks to slow down',
+    )
+  })
+
+  it.each([
+    ['list', (store: ObjectStore) => collect(store.list('')), 180, 190],
+    ['read', (store: ObjectStore) => store.get('a', { maxBytes: 1 }), 180, 190],
+    ['write 8 MiB', (store: ObjectStore) => store.put('a', large.subarray(0, part)), 430, 450],
+  ] as const)('is given up in time when the server hangs: %s', async (_what, act, from, to) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const defaults = { requestTimeoutMs: undefined, idleTimeoutMs: undefined }
+    const { server, store } = await setUp({ ...defaults, retryDelayMs: undefined })
+    for (const operation of ['ListObjectsV2', 'GetObject', 'PutObject'] as const) {
+      server.inject({ operation, kind: 'hang', times: attempts })
+    }
+    let message = ''
+    const acting = failureOf(act(store)).then((error) => {
+      message = error.message
+    })
+    let seconds = 0
+    for (; message === '' && seconds < 1000; seconds += 1) {
+      const seen = server.requests.length
+      // Time stands still while a request is on its way.
+      for (let turn = 0; turn < 50 && server.requests.length === seen; turn += 1) {
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      await vi.advanceTimersByTimeAsync(1000)
+    }
+    await acting
+    vi.useRealTimers()
+    expect(message).toContain('the server did not answer in time')
+    expect(server.requests).toHaveLength(3)
+    expect(seconds).toBeGreaterThanOrEqual(from)
+    expect(seconds).toBeLessThanOrEqual(to)
   })
 
   it('is a slow server, as long as it answers in time', async () => {
@@ -372,7 +434,7 @@ describe('tags', () => {
     const { store } = await setUp({ tagging: true }, { tagging: false })
     for (const body of [small, large]) {
       const error = await failureOf(store.put('a', body, { metadata }))
-      expect(error.hint).toContain('Turn object tags off')
+      expect(error.hint).toContain('Take store.tags out of the configuration')
     }
   })
 })

@@ -126,13 +126,16 @@ describe('credentials of AWS', () => {
     await write(`.aws/sso/cache/${sha1('https://sso.example.com')}.json`, ssoToken)
     const files = { HOME: folder.path, AWS_CONFIG_FILE: join(folder.path, 'config') }
     const none = { AWS_SHARED_CREDENTIALS_FILE: '/dev/null', AWS_EC2_METADATA_DISABLED: 'true' }
-    for (const [name, value] of Object.entries({ ...files, ...none, ...env })) {
-      vi.stubEnv(name, value.replace('FOLDER', folder.path))
-    }
+    const variables = Object.entries({ ...files, ...none, ...env }).map(
+      ([name, value]) => [name, value.replace('FOLDER', folder.path)] as const,
+    )
+    // The SDK reads some of them itself.
+    for (const [name, value] of variables) vi.stubEnv(name, value)
     const store = createS3Store({
       bucket: 'backups',
       region: 'eu-west-1',
       retryDelayMs: 1,
+      env: Object.fromEntries(variables),
       findProxy: readProxies({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }, []),
     })
     await expect(store.get('a', { maxBytes: 9 })).rejects.toThrow()
