@@ -115,7 +115,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
   common(program.command('worker'))
     .summary('back up on a schedule, until told to stop')
     .description(
-      'Backs up every configured account on the configured schedule, catches up at the start, and serves metrics and health. Configuration and secrets are read anew for each run.',
+      'Backs up every configured account on the configured schedule, catches up at the start, and serves metrics and health. A changed configuration is adopted within a minute, secrets are read anew for each run.',
     )
     .option(
       '-a, --account <name...>',

@@ -3,7 +3,7 @@ import { goodSnapshot } from '../reporting.ts'
 import { warningOfFuture } from '../snapshot/future.ts'
 import { findLate } from './find-late.ts'
 import { failRun, performRun } from './perform-run.ts'
-import { adopt, showNextRun, type Worker } from './state.ts'
+import { refresh, type Worker } from './state.ts'
 
 /** The runs of a worker, one at a time. */
 export interface Runs {
@@ -72,15 +72,12 @@ function accountsBeside(
 
 /** A run over all accounts, with the configuration read anew, some time after it was due. */
 async function performScheduledRun(worker: Worker): Promise<void> {
-  const { clock, signal, metrics, random = Math.random } = worker
+  const { clock, signal, random = Math.random } = worker
   await clock.sleep(random() * (worker.config.schedule?.jitterMs ?? 0), signal)
   if (signal.aborted) return
   try {
-    adopt(worker, await worker.load())
-    showNextRun(worker)
+    await refresh(worker)
   } catch (error) {
-    worker.state.configProblem = true
-    metrics.setConfigGood(false)
     return failRun(worker, error as Error)
   }
   await performRun(worker, worker.config.accounts)
@@ -91,9 +88,9 @@ async function performScheduledRun(worker: Worker): Promise<void> {
  * archive says of all.
  */
 export async function findWhatIsLate(worker: Worker): Promise<ReadonlySet<string>> {
-  const { config, calendar, clock, env, log, metrics, reporter, signal } = worker
+  const { config, schedule, clock, env, log, metrics, reporter, signal } = worker
   const now = clock.now()
-  const due = calendar.previous(now) ?? now
+  const due = schedule.calendar.previous(now) ?? now
   const late = await findLate(config, {
     due,
     now,

@@ -1,9 +1,11 @@
-import { type Calendar, createCalendar } from '../config/calendar.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { createCalendar } from '../config/calendar.ts'
 import type { AccountConfig, Config, Environment } from '../config/config.ts'
 import { DashkeepError } from '../errors.ts'
 import type { Logger, LogTail } from '../log.ts'
 import { createReporter, type Reporter } from '../reporting.ts'
 import type { Clock } from './clock.ts'
+import type { Schedule } from './schedule.ts'
 import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts'
 
 /** How the backup of one account ended, as far as the exit code depends on it. */
@@ -23,7 +25,7 @@ export interface WorkerConfiguration {
 }
 
 export interface WorkerOptions {
-  /** Reads the configuration anew, for each run. */
+  /** Reads the configuration anew. */
   readonly load: () => Promise<WorkerConfiguration>
   readonly env: Environment
   readonly log: Logger
@@ -48,9 +50,15 @@ export interface Worker extends WorkerOptions {
   /** The last configuration that could be used, with the accounts of this worker. */
   config: Config
   configured: readonly AccountConfig[]
-  calendar: Calendar
-  /** Whether runs will come, and whether the configuration could not be used when last read. */
-  readonly state: { armed: boolean; configProblem: boolean }
+  schedule: Schedule
+  readonly state: WorkerState
+}
+
+interface WorkerState {
+  /** Whether runs will come. */
+  armed: boolean
+  /** Why the configuration could not be used when it was last read. */
+  problem: string | undefined
 }
 
 /** Reads the configuration. Throws when it cannot be used, or has no schedule. */
@@ -70,34 +78,69 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     },
     onFailedNotification: metrics.countFailedNotification,
   })
-  const state = { armed: false, configProblem: false }
-  const calendar = calendarOf(loaded.config)
-  const worker = { ...options, ...loaded, calendar, metrics, reporter, state }
+  const state: WorkerState = { armed: false, problem: undefined }
+  const schedule = scheduleOf(loaded.config, options.clock)
+  const worker = { ...options, ...loaded, schedule, metrics, reporter, state }
   adopt(worker, loaded)
   return worker
 }
 
-/** Goes by another configuration from now on. Throws when it has no schedule. */
-export function adopt(worker: Worker, { config, configured }: WorkerConfiguration): void {
-  worker.calendar = calendarOf(config)
-  worker.config = config
-  worker.configured = configured
-  worker.state.configProblem = false
-  worker.metrics.setConfigGood(true)
-  worker.metrics.setAccounts(config.accounts.map(({ name }) => name))
+/**
+ * Reads the configuration and goes by it from now on. Returns whether it is another than before, or
+ * can be used again. Throws when it cannot be used; the one before then stays.
+ */
+export async function refresh(worker: Worker): Promise<boolean> {
+  try {
+    const loaded = await worker.load()
+    const isSame = contentOf(loaded) === contentOf(worker)
+    if (isSame && worker.state.problem === undefined) return false
+    adopt(worker, loaded)
+  } catch (error) {
+    refuse(worker, error as Error)
+    throw error
+  }
+  const { config, log } = worker
+  log.info({ accounts: config.accounts.length, next: nextRun(worker) }, 'configuration adopted')
+  return true
 }
 
-function calendarOf({ schedule }: Config): Calendar {
-  if (schedule !== undefined) return createCalendar(schedule)
+/** What a configuration says, to be compared. */
+function contentOf({ config, configured }: WorkerConfiguration): string {
+  return JSON.stringify([config, configured])
+}
+
+function adopt(worker: Worker, { config, configured }: WorkerConfiguration): void {
+  const isScheduleSame = isDeepStrictEqual(config.schedule, worker.config.schedule)
+  if (!isScheduleSame) worker.schedule = scheduleOf(config, worker.clock)
+  worker.config = config
+  worker.configured = configured
+  worker.state.problem = undefined
+  worker.metrics.setConfigGood(true)
+  worker.metrics.setAccounts(config.accounts.map(({ name }) => name))
+  showNextRun(worker)
+}
+
+function refuse({ state, metrics, log }: Worker, { message }: Error): void {
+  if (state.problem !== message) log.error({ reason: message }, 'configuration cannot be used')
+  state.problem = message
+  metrics.setConfigGood(false)
+}
+
+function scheduleOf({ schedule }: Config, clock: Clock): Schedule {
+  if (schedule !== undefined) return { calendar: createCalendar(schedule), since: clock.now() }
   throw new DashkeepError('Cannot follow a schedule: none is configured', {
     kind: 'usage',
     hint: 'set schedule.cron or DASHKEEP_SCHEDULE, such as "15 3 * * *"',
   })
 }
 
-/** Shows when the schedule is due next. */
-export function showNextRun({ calendar, clock, metrics }: Worker): Date | undefined {
-  const next = calendar.next(clock.now())
-  if (next !== undefined) metrics.setNextRun(next)
-  return next
+/** When the schedule is due next. */
+export function nextRun({ schedule, clock }: Worker): Date | undefined {
+  return schedule.calendar.next(clock.now())
+}
+
+/** Shows in the metrics when the schedule is due next. */
+export function showNextRun(worker: Worker): void {
+  const next = nextRun(worker)
+  if (next !== undefined) worker.metrics.setNextRun(next)
 }

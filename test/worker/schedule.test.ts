@@ -10,14 +10,16 @@ function follow(cron: string, timeZone: string, start: string) {
   const clock = createSteppedClock(start)
   const runs: string[] = []
   const stop = new AbortController()
-  const calendar = createCalendar({ cron, timeZone })
-  const ended = followSchedule(() => calendar, {
+  const change = (to: string) => {
+    schedule = { calendar: createCalendar({ cron: to, timeZone }), since: clock.now() }
+  }
+  let schedule = { calendar: createCalendar({ cron, timeZone }), since: clock.now() }
+  const ended = followSchedule(() => schedule, {
     clock,
-    since: clock.now(),
     signal: stop.signal,
     onDue: () => runs.push(clock.now().toISOString().slice(5, 16)),
   })
-  return { clock, runs, stop, ended }
+  return { clock, runs, stop, ended, change }
 }
 
 describe('a schedule', () => {
@@ -54,6 +56,16 @@ describe('a schedule', () => {
     clock.set('2026-11-20T12:00:00Z')
     await clock.step(1 * days)
     expect(runs).toEqual(['11-20T03:15', '11-21T03:15'])
+  })
+
+  it('is followed from the moment of its change, not for times before', async () => {
+    const { clock, runs, change } = follow('15 3 * * *', 'UTC', '2026-11-20T12:00:00Z')
+    await clock.step(10 * minutes)
+    change('5 12 * * *')
+    await clock.step(10 * minutes)
+    change('30,40 12 * * *')
+    await clock.step(1 * hours)
+    expect(runs).toEqual(['11-20T12:30', '11-20T12:40'])
   })
 
   it('ends when told to', async () => {

@@ -19,6 +19,8 @@ export interface StartedWorker extends AsyncDisposable {
   stepUntilEnded(ms: number, runs: number): Promise<void>
   /** Waits until so many runs have ended since the start. */
   untilEnded(runs: number): Promise<void>
+  /** Waits until it has logged a message so many times since the start. */
+  untilLogged(message: string, times?: number): Promise<void>
   /** Asks its HTTP server. */
   ask(path: string): Promise<{ status: number; text: string }>
   /** The value of a metric, written with its labels. */
@@ -100,6 +102,11 @@ export async function startWorker(options: {
       await untilEnded(runs)
     },
     untilEnded,
+    untilLogged: (message, times = 1) =>
+      until(`${message} is logged`, () => {
+        const logged = lines().filter(({ msg }) => msg === message)
+        return logged.length >= times
+      }),
     ask,
     metric,
     stop,

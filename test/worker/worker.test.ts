@@ -210,20 +210,52 @@ describe('a worker', () => {
     expect(await countSnapshots(trial)).toEqual([4, 2])
   })
 
-  it('follows a schedule that is changed, from the next run on', async () => {
-    const { trial, env, config } = await prepare()
+  it('follows a changed schedule within a minute, not from the next run on', async () => {
+    const { trial, env, config } = await prepare({ schedule: { cron: '0 * * * *' } })
     await using _trial = trial
     await using worker = await startWorker({ trial, env, start })
     await worker.untilEnded(1)
-    await trial.write('dashkeep.yaml', { ...config, schedule: { cron: '*/20 * * * *' } })
-    await worker.stepUntilEnded(5 * minutes, 2)
+    await trial.write('dashkeep.yaml', { ...config, schedule: { cron: '*/5 * * * *' } })
+    await worker.clock.step(1 * minutes)
+    await worker.untilLogged('configuration adopted')
     expect(await worker.metric('dashkeep_next_run_timestamp_seconds')).toBe(
-      Date.parse('2026-11-20T12:20:00Z') / 1000,
+      Date.parse('2026-11-20T12:05:00Z') / 1000,
     )
-    await worker.clock.step(13 * minutes)
+    await worker.stepUntilEnded(3 * minutes, 2)
+    await trial.write('dashkeep.yaml', { ...config, schedule: { cron: '0 12 * * *' } })
+    await worker.clock.step(1 * minutes)
+    await worker.untilLogged('configuration adopted', 2)
+    // Noon has passed, and there is a snapshot since.
+    await worker.clock.step(30 * minutes)
     expect(await countSnapshots(trial)).toEqual([2, 2])
+  })
+
+  it('makes up for a run that met a broken configuration, within a minute of its repair', async () => {
+    const { trial, env, config } = await prepare({ schedule: { cron: '15 3 * * *' } })
+    await using _trial = trial
+    await using worker = await startWorker({ trial, env, start: '2026-11-20T03:14:00Z' })
+    await worker.untilEnded(1)
+    await writeFile(env.DASHKEEP_CONFIG, 'accounts: nonsense')
+    await worker.stepUntilEnded(1 * minutes, 2)
+    expect(await countSnapshots(trial)).toEqual([1, 1])
+    await worker.clock.step(15_000)
+    await trial.write('dashkeep.yaml', config)
     await worker.stepUntilEnded(1 * minutes, 3)
-    expect(await countSnapshots(trial)).toEqual([3, 3])
+    expect(await countSnapshots(trial)).toEqual([2, 2])
+    const failed = worker.log().filter(({ msg }) => msg === 'configuration cannot be used')
+    expect(failed).toHaveLength(1)
+  })
+
+  it('backs up an account that is added, within a minute', async () => {
+    const { trial, env, config } = await prepare()
+    await using _trial = trial
+    await trial.write('dashkeep.yaml', { ...config, accounts: config.accounts.slice(0, 1) })
+    await using worker = await startWorker({ trial, env, start })
+    await worker.untilEnded(1)
+    expect(await countSnapshots(trial)).toEqual([1, 0])
+    await trial.write('dashkeep.yaml', config)
+    await worker.stepUntilEnded(1 * minutes, 2)
+    expect(await countSnapshots(trial)).toEqual([1, 1])
   })
 
   it('does not begin without a schedule, or with a configuration that cannot be used', async () => {
@@ -275,17 +307,19 @@ describe('a worker', () => {
     expect(await worker.metric(lastSuccess)).toBe(recoveredAt)
 
     await writeFile(env.DASHKEEP_CONFIG, 'accounts: nonsense')
-    await worker.stepUntilEnded(5 * minutes, 5)
+    await worker.clock.step(1 * minutes)
+    await worker.untilLogged('configuration cannot be used')
     expect(await worker.ask('/readyz')).toEqual({
       status: 503,
       text: 'not ready: the configuration cannot be used\n',
     })
+    await worker.stepUntilEnded(4 * minutes, 5)
     expect((await worker.ask('/healthz')).status).toBe(200)
     expect(await worker.metric('dashkeep_config_good')).toBe(0)
     expect(await worker.metric('dashkeep_failed_runs_total')).toBe(1)
 
     await trial.write('dashkeep.yaml', config)
-    await worker.stepUntilEnded(5 * minutes, 6)
+    await worker.stepUntilEnded(1 * minutes, 6)
     expect([await ready(), await worker.metric('dashkeep_config_good')]).toEqual([200, 1])
 
     expect(receiver.pathsBelow('/ping/secret-uuid')).toEqual(
@@ -387,7 +421,8 @@ describe('the metrics of a worker', () => {
     const before = await worker.ask('/metrics')
     expect(before.text).toContain('team-502')
     await trial.write('dashkeep.yaml', { ...config, accounts: config.accounts.slice(0, 1) })
-    await worker.stepUntilEnded(5 * minutes, 2)
+    await worker.clock.step(1 * minutes)
+    await worker.untilLogged('configuration adopted')
     const after = await worker.ask('/metrics')
     expect(after.text).toContain('team-501')
     expect(after.text).not.toContain('team-502')
