@@ -56,18 +56,25 @@ export async function readSmallFile(
   // A pipe that nobody writes to would be waited for, but for `O_NONBLOCK`.
   const flags = noLinks ? constants.O_NOFOLLOW | constants.O_NONBLOCK : 0
   await using file = await open(path, constants.O_RDONLY | flags)
-  if (noLinks && !(await file.stat()).isFile()) throw fileError('ELOOP', path)
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for (;;) {
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(64 * 1024))
-    if (bytesRead === 0) return Buffer.concat(chunks).toString()
-    bytes += bytesRead
-    if (bytes > maxBytes) throw fileError('EFBIG', path)
-    chunks.push(buffer.subarray(0, bytesRead))
-  }
+  if (noLinks && !(await file.stat()).isFile()) throw fileError('ELOOP', 'it is a symbolic link')
+  return await gatherText(file.createReadStream({ autoClose: false }), maxBytes)
 }
 
-function fileError(code: string, path: string): Error {
-  return Object.assign(new Error(`${code}: ${path}`), { code, path, syscall: 'read' })
+function fileError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code })
+}
+
+/** Gathers a text that arrives in chunks. Throws an `EFBIG` above `maxBytes`. */
+export async function gatherText(
+  chunks: AsyncIterable<Uint8Array | string>,
+  maxBytes: number,
+): Promise<string> {
+  const gathered: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw fileError('EFBIG', 'it is larger than it may be')
+    gathered.push(Buffer.from(chunk as Uint8Array))
+  }
+  return Buffer.concat(gathered).toString()
 }

@@ -1,6 +1,7 @@
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { z } from 'zod'
 import { DashkeepError } from '../errors.ts'
+import { openFresh, readSmallFile } from '../local-files.ts'
 import type { MovePlan } from './move-plan.ts'
 
 /** What has to be known of a move to finish it after the process was killed. */
@@ -35,19 +36,25 @@ const recordSchema: z.ZodType<MoveRecord> = z.object({
   begun: z.int().min(0),
 })
 
+/** Accounts and their plans are nobody else's business. */
+const fileMode = 0o600
+
+/** Room for moves between 50,000 accounts. */
+const MAX_JOURNAL_BYTES = 16 * 1024 ** 2
+
 /** A journal at this path. Nothing is written before the first call. */
 export function createMoveJournal(path: string): MoveJournal {
-  const put = async (name: string, flags: 'w' | 'wx', record: MoveRecord) => {
-    await using file = await open(name, flags, 0o600)
+  const put = async (opening: Promise<FileHandle>, record: MoveRecord) => {
+    await using file = await opening
     await file.writeFile(`${JSON.stringify(record, undefined, 2)}\n`)
     await file.sync()
   }
   const unfinished = `${path}.part`
   return {
     path,
-    begin: (record) => put(path, 'wx', record).catch(explainAs(path)),
+    begin: (record) => put(open(path, 'wx', fileMode), record).catch(explainAs(path)),
     async write(record) {
-      await put(unfinished, 'w', record)
+      await put(openFresh(unfinished, fileMode), record)
         .then(() => rename(unfinished, path))
         .catch(explainAs(path))
     },
@@ -60,9 +67,14 @@ export function createMoveJournal(path: string): MoveJournal {
 
 /** Reads the record of a move; undefined when there is none. */
 export async function readMoveRecord(path: string): Promise<MoveRecord | undefined> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw new DashkeepError(`Cannot read the journal ${path}: ${error.message}`, { cause: error })
+  const reading = readSmallFile(path, { maxBytes: MAX_JOURNAL_BYTES })
+  const text = await reading.catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return undefined
+    throw new DashkeepError(`Cannot read the journal ${path}: ${cause.message}`, {
+      kind: 'usage',
+      hint: 'give --journal the file that the move has begun',
+      cause,
+    })
   })
   if (text === undefined) return undefined
   const result = recordSchema.safeParse(parsed(text))

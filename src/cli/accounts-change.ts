@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { text as readText } from 'node:stream/consumers'
 import { applyChange, type PlannedChange, planChange } from '../accounts/change.ts'
 import { checkSettings, parseDocument } from '../accounts/document.ts'
 import type { Settings, SubAccount } from '../accounts/service.ts'
 import { findSubAccount, type SettingChange, settingsOf } from '../accounts/settings.ts'
 import { DashkeepError } from '../errors.ts'
+import { gatherText, readSmallFile } from '../local-files.ts'
 import { parseSharing } from './accounts-create.ts'
 import { exitCodes } from './exit-codes.ts'
 import {
@@ -54,18 +53,27 @@ export async function update(terminal: Terminal, options: UpdateOptions): Promis
   })
 }
 
+/** Far more than all settings of a sub account. */
+const MAX_DOCUMENT_BYTES = 1024 ** 2
+
 async function readDocument({ stdin }: Terminal, file: string | undefined): Promise<string> {
   if (file !== undefined && file !== '-') {
-    return readFile(file, 'utf8').catch((cause: Error) => {
-      throw new DashkeepError(`Cannot read ${file}: ${cause.message}`, { kind: 'usage', cause })
-    })
+    return readSmallFile(file, { maxBytes: MAX_DOCUMENT_BYTES }).catch(cannotRead(file))
   }
   const piped = stdin?.()
-  if (piped !== undefined && !piped.isTTY) return readText(piped)
+  if (piped !== undefined && !piped.isTTY) {
+    return gatherText(piped, MAX_DOCUMENT_BYTES).catch(cannotRead('the document'))
+  }
   throw new DashkeepError('Cannot replace: there is no document', {
     kind: 'usage',
     hint: 'name a file, or send the document through a pipe',
   })
+}
+
+function cannotRead(what: string): (cause: Error) => never {
+  return (cause) => {
+    throw new DashkeepError(`Cannot read ${what}: ${cause.message}`, { kind: 'usage', cause })
+  }
 }
 
 function readWanted(options: UpdateOptions): Partial<Settings> {

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import type { z } from 'zod'
 import { DashkeepError } from '../errors.ts'
 import { readProxies } from '../http/proxy.ts'
+import { readSmallFile } from '../local-files.ts'
 import {
   type AccountConfig,
   type Config,
@@ -53,11 +53,14 @@ export async function loadConfig(
   return complete(checked.data, { accounts, management, shard, findProxy })
 }
 
+/** Room for 50,000 accounts. */
+const MAX_CONFIG_BYTES = 16 * 1024 ** 2
+
 async function readConfigFile(path: string, problems: string[]): Promise<object> {
   // Imported late, like what reads cron expressions: many are told all by the environment.
   const { parse, YAMLParseError } = await import('yaml')
   try {
-    const document: unknown = parse(await readFile(path, 'utf8'))
+    const document: unknown = parse(await readSmallFile(path, { maxBytes: MAX_CONFIG_BYTES }))
     if (document !== null && typeof document === 'object' && !Array.isArray(document)) {
       return document
     }

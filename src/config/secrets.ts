@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { DashkeepError } from '../errors.ts'
+import { readSmallFile } from '../local-files.ts'
 import type { Environment, SecretSource } from './config.ts'
 
 /** Reads a secret anew, so that a rotated one is picked up. Throws a `usage` error without it. */
@@ -26,9 +26,12 @@ export async function readSecret(
   throw unreadable(`${source.file} is empty`)
 }
 
+/** Room for thousands of keys. */
+const MAX_SECRET_BYTES = 1024 ** 2
+
 /** Reads what a file holds, without white space around it. */
 export async function readText(path: string): Promise<string> {
-  return (await readFile(path, 'utf8')).trim()
+  return (await readSmallFile(path, { maxBytes: MAX_SECRET_BYTES })).trim()
 }
 
 /** Says in plain words why a file cannot be read. */
@@ -36,6 +39,7 @@ export function fileState(path: string, error: unknown): string {
   const { code } = error as { code?: string }
   if (code === 'ENOENT') return `${path} is not there`
   if (code === 'EACCES') return `${path} may not be read by this user`
+  if (code === 'EFBIG') return `${path} is larger than it may be`
   if (code === 'EISDIR') return `${path} is a folder`
   return `${path} cannot be read (${code ?? 'unknown reason'})`
 }

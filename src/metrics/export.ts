@@ -1,10 +1,14 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import pMap from 'p-map'
 import { Registry } from 'prom-client'
 import type { FindProxy } from '../http/proxy.ts'
+import { readSmallFile } from '../local-files.ts'
 import type { RunOutcome } from '../outcome.ts'
 import { post } from '../post.ts'
 import { type AccountSample, archiveMetrics, createAccountMetrics } from './account-metrics.ts'
+
+/** Room for 10,000 accounts. */
+const MAX_TEXTFILE_BYTES = 16 * 1024 ** 2
 
 /** Pushes under way at once. */
 const PUSHES_AT_ONCE = 4
@@ -22,7 +26,9 @@ export async function writeTextfile(
   const registry = new Registry()
   const metrics = createAccountMetrics(registry)
   const backedUp = new Set(run.accounts.map(({ account }) => account))
-  for (const sample of readSamples(await readFile(path, 'utf8').catch(() => ''))) {
+  for (const sample of readSamples(
+    await readSmallFile(path, { maxBytes: MAX_TEXTFILE_BYTES }).catch(() => ''),
+  )) {
     const { account } = sample.labels
     const isKept = backedUp.has(account) ? archiveMetrics.has(sample.name) : configured.has(account)
     if (isKept) metrics.takeOver(sample)
@@ -30,7 +36,7 @@ export async function writeTextfile(
   metrics.observe(run)
   const unfinished = `${path}.${run.run}`
   try {
-    await writeFile(unfinished, await registry.metrics())
+    await writeFile(unfinished, await registry.metrics(), { flag: 'wx' })
     await rename(unfinished, path)
   } catch (error) {
     await rm(unfinished, { force: true })

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DashkeepError } from '../errors.ts'
+import { readSmallFile } from '../local-files.ts'
 import { closeFile } from '../objects/opened-file.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
 import { findReportedError } from '../reported-error.ts'
@@ -36,7 +37,7 @@ export async function folderSource(folder: string, options: FolderOptions): Prom
 async function openedSource(
   folder: string,
   index: FolderIndex,
-  { signal }: FolderOptions,
+  { limits, signal }: FolderOptions,
 ): Promise<RestoreSource> {
   const exports: SourceExport[] = []
   for (const [type, { kibanaVersion }] of Object.entries(index.exports)) {
@@ -51,15 +52,25 @@ async function openedSource(
       for (const name of await jsonFilesIn(join(folder, type))) {
         signal.throwIfAborted()
         const path = join(folder, type, name)
-        yield await readOpened(path, type)
+        yield await readOpened(path, type, limits)
       }
     },
   }
 }
 
-async function readOpened(path: string, type: string): Promise<Uint8Array> {
-  const text = await readFile(path, 'utf8')
+/**
+ * How many times larger than its hit a file may be: a short number alone on a deeply indented line
+ * takes ten times its bytes.
+ */
+const OPENED_TIMES = 16
+
+async function readOpened(
+  path: string,
+  type: string,
+  { maxHitBytes }: ScanLimits,
+): Promise<Uint8Array> {
   try {
+    const text = await readSmallFile(path, { maxBytes: OPENED_TIMES * maxHitBytes, noLinks: true })
     const hit = closeFile(text)
     parseSavedObject(hit, type)
     return hit
