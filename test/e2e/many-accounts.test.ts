@@ -26,7 +26,7 @@ describe('one run over many accounts', () => {
     expect(stdout).toMatch(/\nteam-503 +failed\n/)
     expect(stdout).toMatch(/\nfailed team-503: Cannot back up account 503: 3 of 3 exports failed: /)
     expect(stdout).toContain('\n6 of 7 accounts in ')
-    expect(jsonLines(stderr).filter(({ level }) => level === 50)).toMatchObject([
+    expect(jsonLines(stderr).filter(({ level }) => level === 'error')).toMatchObject([
       { account: 'team-503', msg: 'backup failed' },
     ])
     const listed = jsonLines((await trial.run(['list', '--json'])).stdout)

@@ -84,6 +84,8 @@ async function takeFrom(
     takenAt,
     types,
     expectedAccountId: accountId,
+    // The archive is a copy, and each service has a port of its own.
+    acceptService: true,
     exportAttempts: 2,
     retryBaseMs: 1,
   })

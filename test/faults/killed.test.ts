@@ -13,6 +13,9 @@ import { countPoints, longMs, sample } from './scale.ts'
 
 const hook = fileURLToPath(new URL('kill-at.ts', import.meta.url))
 
+/** The archive is a copy, and the service of each trial has a port of its own. */
+const backupArgs = ['backup', '--accept-service']
+
 /** A backup in a process of its own, killed at this call of the file system. */
 function spawnBackup({ env }: Trial, killAt?: number): Spawned {
   const changes = {
@@ -20,7 +23,7 @@ function spawnBackup({ env }: Trial, killAt?: number): Spawned {
     DASHKEEP_LOG_LEVEL: 'error',
     ...(killAt !== undefined && { DASHKEEP_TEST_KILL_AT: String(killAt) }),
   }
-  return spawnDashkeep(['backup'], { env: { ...env, ...changes }, node: ['--import', hook] })
+  return spawnDashkeep(backupArgs, { env: { ...env, ...changes }, node: ['--import', hook] })
 }
 
 /** A trial whose account differs from the archive in one dashboard; the archive is a copy. */
@@ -43,7 +46,7 @@ async function expectUnharmed(trial: Trial, base: Trial): Promise<void> {
   await expectInvariant(store, {
     before: await readGood(createDirectoryStore({ root: base.archive })),
     async nextRun() {
-      const { exitCode, stdout } = await trial.run(['backup', '--json'])
+      const { exitCode, stdout } = await trial.run([...backupArgs, '--json'])
       expect(exitCode).toBe(0)
       const [account] = accountsOf(stdout)
       return `${account?.accountId}/${account?.snapshot}`
