@@ -55,11 +55,26 @@ export const stopSignals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const
 
 /** A signal, or a key at a prompt, asked the process to stop. */
 export class InterruptedError extends DashkeepError {
+  readonly signal: keyof typeof stopSignals
   /** What the process ends with. */
   readonly exitCode: number
 
-  constructor(signal: keyof typeof stopSignals) {
-    super(`Interrupted by ${signal}`, { kind: 'interrupted' })
+  constructor(
+    signal: keyof typeof stopSignals,
+    { message = `Interrupted by ${signal}`, hint }: { message?: string; hint?: string } = {},
+  ) {
+    super(message, { kind: 'interrupted', ...(hint !== undefined && { hint }) })
+    this.signal = signal
     this.exitCode = stopSignals[signal]
   }
+}
+
+/** The same failure, told by whoever knows more of it: kind and exit code stay. */
+export function retell(error: unknown, message: string, hint: string | undefined): DashkeepError {
+  const told = hint === undefined ? {} : { hint }
+  if (error instanceof InterruptedError) {
+    return new InterruptedError(error.signal, { message, ...told })
+  }
+  const kind = error instanceof DashkeepError ? { kind: error.kind } : {}
+  return new DashkeepError(message, { ...told, ...kind, cause: error })
 }

@@ -1,4 +1,4 @@
-import { DashkeepError } from '../errors.ts'
+import { DashkeepError, retell } from '../errors.ts'
 import { listUntil, type Patience } from './list-until.ts'
 import type { Settings, SubAccount, SubAccountService } from './service.ts'
 import { diffSettings, findSubAccount, type SettingChange, settingsOf } from './settings.ts'
@@ -80,10 +80,10 @@ function changedMeanwhile(accountId: number, changes: readonly SettingChange[]):
   )
 }
 
-function unclear(accountId: number, error: unknown): DashkeepError {
-  const { message, kind } = error as Partial<DashkeepError>
-  return new DashkeepError(
-    `${message}; nobody knows whether account ${accountId} has the new settings`,
-    { ...(kind && { kind }), hint: 'run it again: it shows what is left to change', cause: error },
+function unclear(accountId: number, error: Error): DashkeepError {
+  return retell(
+    error,
+    `${error.message}; nobody knows whether account ${accountId} has the new settings`,
+    'run it again: it shows what is left to change',
   )
 }

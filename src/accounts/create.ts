@@ -1,4 +1,4 @@
-import { DashkeepError } from '../errors.ts'
+import { DashkeepError, hintOf, InterruptedError, retell } from '../errors.ts'
 import { listUntil, type Patience } from './list-until.ts'
 import type { CreatedSubAccount, NewSubAccount, SubAccount, SubAccountService } from './service.ts'
 
@@ -7,23 +7,33 @@ export interface Created extends CreatedSubAccount {
   readonly shown: boolean
 }
 
+/** Lists in all, and milliseconds for them, once a signal has asked to stop. */
+const interrupted = { lists: 4, timeoutMs: 10_000 }
+
+interface CreateOptions {
+  /** The list of before. */
+  readonly before: readonly SubAccount[]
+  readonly patience: Patience
+  readonly signal?: AbortSignal | undefined
+  /** Hears that nobody knows whether the account was created, before the list is asked. */
+  readonly onUnclear?: ((error: Error) => void) | undefined
+}
+
 /**
- * Creates a sub account and lists until it shows. When nobody knows whether it was created, the
- * list is asked, and the error names the account that has appeared. `before` is the list of before.
+ * Creates a sub account and lists until it shows. When nobody knows whether it was created, also
+ * after an interruption, the list is asked, and the error says what it shows.
  */
 export async function createAccount(
   service: SubAccountService,
   account: NewSubAccount,
-  options: {
-    before: readonly SubAccount[]
-    patience: Patience
-    signal?: AbortSignal | undefined
-  },
+  options: CreateOptions,
 ): Promise<Created> {
+  const { signal } = options
+  signal?.throwIfAborted()
   const created = await service
-    .createSubAccount(account, { signal: options.signal })
-    .catch(async (error: unknown) => {
-      throw service.isRefusal(error)
+    .createSubAccount(account, { signal })
+    .catch(async (error: Error) => {
+      throw changedNothing(service, error)
         ? error
         : await explainUnclear(service, account, error, options)
     })
@@ -33,24 +43,56 @@ export async function createAccount(
   return { ...created, shown }
 }
 
+/** A create whose failure is transient was never sent. */
+function changedNothing(service: SubAccountService, error: Error): boolean {
+  return service.isRefusal(error) || (error instanceof DashkeepError && error.transient)
+}
+
 /** Looks for an account that has appeared since, of the name that was asked for. */
 async function explainUnclear(
   service: SubAccountService,
   { accountName }: NewSubAccount,
-  error: unknown,
-  options: Parameters<typeof createAccount>[2],
-): Promise<unknown> {
+  error: Error,
+  options: CreateOptions,
+): Promise<DashkeepError> {
+  options.onUnclear?.(error)
+  const state =
+    error instanceof InterruptedError
+      ? `Cannot create the sub account ${accountName}: interrupted by ${error.signal} while the request was under way`
+      : error.message
   const known = new Set(options.before.map(({ accountId }) => accountId))
   const isIt = (one: SubAccount) => one.accountName === accountName && !known.has(one.accountId)
-  const listed = listUntil(service, (accounts) => accounts.some(isIt), options)
-  const { accounts } = await listed.catch(() => ({ accounts: [] }))
-  const found = accounts.find(isIt)
-  if (found === undefined || !(error instanceof Error)) return error
-  return new DashkeepError(
-    `${error.message}; but account ${found.accountId} of this name has appeared since`,
-    {
-      hint: 'do not create it again; its token for shipping logs is on the account management page of the web application',
-      cause: error,
-    },
+  try {
+    const { accounts } = await listUntil(service, (all) => all.some(isIt), searching(options))
+    return tellFound(error, state, accounts.find(isIt))
+  } catch (failure) {
+    const { name, message } = failure as Error
+    const reason = name === 'TimeoutError' ? 'the list did not come within 10 s' : message
+    const unknown = `${state}; and whether it was created is not known: ${reason}`
+    return retell(error, unknown, hintOf(error) ?? lookFirst)
+  }
+}
+
+/** A signal that has asked to stop already cannot end the search: it is short instead. */
+function searching({ patience, signal }: CreateOptions): Parameters<typeof listUntil>[2] {
+  if (!signal?.aborted) return { patience, signal }
+  const lists = Math.min(patience.lists, interrupted.lists)
+  return {
+    patience: { ...patience, lists },
+    signal: AbortSignal.timeout(interrupted.timeoutMs),
+  }
+}
+
+function tellFound(error: Error, state: string, found: SubAccount | undefined): DashkeepError {
+  if (found === undefined) {
+    return retell(error, `${state}; the list does not show a new account of this name`, lookFirst)
+  }
+  return retell(
+    error,
+    `${state}; but account ${found.accountId} of this name has appeared since`,
+    'do not create it again; its token for shipping logs is on the account management page of the web application',
   )
 }
+
+const lookFirst =
+  'the service may show it later: run `dashkeep accounts list` before you create it again'

@@ -29,7 +29,7 @@ export async function createSubAccount(
 ): Promise<number> {
   const account = readAccount(options)
   await using managing = await openManagement(terminal, options)
-  const { service } = managing
+  const { service, context } = managing
   const before = await service.listSubAccounts(terminal)
   const warnings = warningsOf(account, before)
   if (!terminal.json) printPlan(terminal, account, { main: service.main, warnings })
@@ -40,9 +40,13 @@ export async function createSubAccount(
   }
   await using tokenFile = await reserveFile(options.tokenFile)
   const { signal } = terminal
-  const created = await createAccount(service, account, { ...managing, before, signal })
+  const onUnclear = ({ message }: Error) =>
+    context.log.warn({ reason: message }, 'looking in the list for the new account')
+  const how = { ...managing, before, signal, onUnclear }
+  const created = await createAccount(service, account, how)
   await tokenFile?.write(created)
   report(terminal, created, { warnings, tokenFile: options.tokenFile })
+  signal.throwIfAborted()
   return created.shown ? exitCodes.done : exitCodes.partly
 }
 

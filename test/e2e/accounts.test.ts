@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { runCli } from '../../src/cli/run.ts'
+import { InterruptedError } from '../../src/errors.ts'
 import {
   adminEmail,
   mainId,
@@ -13,6 +14,7 @@ import {
   richSettings,
   startAccounts,
 } from './accounts-trial.ts'
+import { runDashkeep, until } from './run-dashkeep.ts'
 
 const forms = ['specified', 'deployed'] as const
 
@@ -180,6 +182,67 @@ describe('accounts create', () => {
     expect(exitCode).toBe(1)
     expect(stderr).toContain(`account ${created[0]?.accountId} of this name has appeared since`)
     expect(stderr).toMatch(/^hint: do not create it again/m)
+  })
+
+  it('says that no account has appeared when the connection was cut', async () => {
+    await using trial = await startAccounts()
+    trial.sandbox.faults.add({ operation: 'create', cut: true })
+    const { exitCode, stderr } = await trial.accounts(['create', ...newAccount, '--yes'])
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('broke off')
+    expect(stderr).toContain('; the list does not show a new account of this name\n')
+    expect(stderr).toMatch(/^hint: .*`dashkeep accounts list`/m)
+  })
+
+  it('says that the list cannot be read either', async () => {
+    await using trial = await startAccounts()
+    trial.sandbox.faults.add({ operation: 'create', lost: true })
+    trial.sandbox.faults.add({ operation: 'list', after: 1, status: 400 })
+    const { exitCode, stderr } = await trial.accounts(['create', ...newAccount, '--yes'])
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/^error: .*broke off.*; and whether .*: Cannot list the sub accounts/m)
+    expect(stderr).toMatch(/^hint: The sub account may have been created/m)
+  })
+
+  it.each([
+    ['has appeared since', { atByte: 0 }, 2, / of this name has appeared since\nhint: do not cre/],
+    ['has not appeared', {}, 0, /does not show a new account of this name\nhint: the service may/],
+  ])('that is interrupted says that the account %s', async (_what, when, staleLists, told) => {
+    await using trial = await startAccounts({ staleLists })
+    trial.sandbox.faults.add({ operation: 'create', hang: true, ...when })
+    const interruption = new AbortController()
+    const running = runDashkeep(['accounts', 'create', ...newAccount, '--yes'], {
+      env: trial.env,
+      signal: interruption.signal,
+    })
+    const { sandbox } = trial
+    await until('the create is sent', () =>
+      sandbox.requests().some(({ operation }) => operation === 'create'),
+    )
+    interruption.abort(new InterruptedError('SIGTERM'))
+    const { exitCode, stdout, stderr } = await running
+    expect(exitCode).toBe(143)
+    expect(stdout).not.toContain('created')
+    expect(stderr).toMatch(
+      /^error: Cannot create the sub account New: interrupted by SIGTERM while the request was under way; /m,
+    )
+    expect(stderr).toMatch(told)
+  })
+
+  it('shows its token and ends as interrupted when it waits for the list', async () => {
+    await using trial = await startAccounts()
+    trial.sandbox.faults.add({ operation: 'list', after: 1, hang: true })
+    const interruption = new AbortController()
+    const running = runDashkeep(['accounts', 'create', ...newAccount, '--yes'], {
+      env: trial.env,
+      signal: interruption.signal,
+    })
+    const { sandbox } = trial
+    const listed = () => sandbox.requests().filter(({ operation }) => operation === 'list').length
+    await until('the list hangs', () => listed() === 2)
+    interruption.abort(new InterruptedError('SIGINT'))
+    const { exitCode, stdout } = await running
+    expect([exitCode, stdout]).toEqual([130, expect.stringContaining('Token for shipping logs')])
   })
 
   it('says so when the list does not show the new account', async () => {
