@@ -26,7 +26,7 @@ export interface Group {
   readonly accounts: readonly AccountSeed[]
   /** The first is what all others are held against. */
   readonly cases: readonly Case[]
-  readonly env?: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string | undefined>>
   /** Makes the one place that all runs share; without it each run begins with an empty one. */
   readonly fill?: (spot: Spot) => Promise<void>
   /** Runs the commands on one processor core and the service on the others. */
@@ -68,7 +68,13 @@ export async function makeGroups(
       place,
       accounts: makeAccounts(sizes.accounts, { count: 10 }),
       cases: accountsCases(place, sizes.accounts, sizes.scriptAccounts),
-      env: { ...tokens(sizes.accounts), DASHKEEP_CONFIG: config },
+      // The file names the tokens: variables that it does not use would be refused.
+      env: {
+        ...tokens(sizes.accounts),
+        DASHKEEP_CONFIG: config,
+        DASHKEEP_API_TOKEN: undefined,
+        DASHKEEP_ACCOUNT_ID: undefined,
+      },
     },
     {
       kind: 'archive',

@@ -14,7 +14,7 @@ export interface Measurement {
 }
 
 export interface RunOptions {
-  readonly env: Readonly<Record<string, string>>
+  readonly env: Readonly<Record<string, string | undefined>>
   /** Numbers of the processor cores the command may use, as `taskset` takes them; all by default. */
   readonly cores?: string | undefined
   readonly signal?: AbortSignal | undefined

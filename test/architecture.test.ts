@@ -70,7 +70,7 @@ const arrows: Record<string, readonly string[]> = {
     'store',
     'store port',
   ],
-  config: ['account-id', 'errors', 'http', 'local-files', 'shard'],
+  config: ['account-id', 'errors', 'http', 'local-files', 'shard', 'snapshot'],
   log: ['clean-text', 'config'],
   snapshot: ['account-id', 'buffers', 'errors', 'objects', 'store port', 'version'],
   objects: ['errors'],
@@ -93,6 +93,7 @@ const arrows: Record<string, readonly string[]> = {
 
 /** Single imports of the arrows above that are all there may be of them. */
 const only: Record<string, readonly string[]> = {
+  'config → snapshot': ['snapshot/encryption.ts'],
   'store port → store': ['store/errors.ts'],
   'sandbox → snapshot': [
     'snapshot/export-scanner.ts',

@@ -1,27 +1,47 @@
 import { stringify } from 'yaml'
-import { configSchema } from '../config/config.ts'
+import { openArchive } from '../app.ts'
+import { toDocument } from '../config/document.ts'
 import { loadConfig } from '../config/load.ts'
+import { configSchema } from '../config/schema.ts'
+import { warningsOf } from '../config/warnings.ts'
+import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { plural, type Terminal } from './terminal.ts'
 
-/** `dashkeep config check`: silent about nothing that is wrong, short about the rest. */
+/** `dashkeep config check`: names every problem, and warns of what is often a mistake. */
 export async function check(terminal: Terminal, options: CommonOptions): Promise<number> {
-  const { accounts, store, types } = await loadConfig(terminal.env, options, ['accounts', 'store'])
-  const summary = { valid: true, accounts: accounts.length, store: store?.url, types }
+  const { config, log } = await createContext(terminal, options, ['accounts', 'store'])
+  // Reaches nothing, and finds an address that no store can have.
+  const store = await openArchive(config, { env: terminal.env, log })
+  await store.close()
+  const { accounts, types } = config
+  const warnings = warningsOf(config)
+  const summary = {
+    valid: true,
+    accounts: accounts.length,
+    store: config.store?.url,
+    types,
+    warnings,
+  }
   if (terminal.json) terminal.printJson(summary)
   else {
-    const what = `${plural(accounts.length, 'account')}, ${types.join(', ')}, into ${store?.url}`
-    terminal.print(`${terminal.colors.green('ok')} the configuration can be used: ${what}`)
+    const { green, yellow } = terminal.colors
+    const what = `${plural(accounts.length, 'account')}, ${types.join(', ')}, into ${config.store?.url}`
+    terminal.print(warnings.map((warning) => `${yellow('warning')} ${warning}`))
+    terminal.print(`${green('ok')} the configuration can be used: ${what}`)
   }
   return exitCodes.done
 }
 
-/** `dashkeep config print`: the configuration as it is understood. Secrets are never part of it. */
+/**
+ * `dashkeep config print`: the configuration as it is understood, as a file that means the same.
+ * Secrets are never part of it.
+ */
 export async function print(terminal: Terminal, options: CommonOptions): Promise<number> {
-  const { findProxy: _, ...config } = await loadConfig(terminal.env, options)
-  if (terminal.json) terminal.printJson(config)
-  else terminal.print(stringify(config).trimEnd().split('\n'))
+  const document = toDocument(await loadConfig(terminal.env, options))
+  if (terminal.json) terminal.printJson(document)
+  else terminal.print(stringify(document).trimEnd().split('\n'))
   return exitCodes.done
 }
 

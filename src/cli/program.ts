@@ -397,7 +397,7 @@ function declareTrialVerbs(program: Command, run: Run): void {
 function common(command: Command): Command {
   return command
     .option('-c, --config <file>', 'configuration file (default: DASHKEEP_CONFIG)')
-    .option('-s, --store <url>', 's3://bucket/prefix or file:///folder (default: DASHKEEP_STORE)')
+    .option('-s, --store <url>', 's3://bucket/prefix or path of a folder (default: DASHKEEP_STORE)')
     .addOption(logLevel())
     .option('-q, --quiet', 'log warnings and errors only, and show no progress')
     .addOption(verbose())

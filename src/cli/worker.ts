@@ -1,4 +1,5 @@
 import { loadConfig } from '../config/load.ts'
+import { warningsOf } from '../config/warnings.ts'
 import { systemClock } from '../worker/clock.ts'
 import { runWorker } from '../worker/worker.ts'
 import { createContext, selectAccounts } from './context.ts'
@@ -13,10 +14,11 @@ export async function worker(
 ): Promise<number> {
   const { env, now, signal } = terminal
   // Its log is all there is to see of it, on a terminal too.
-  const { log, tail } = await createContext({ ...terminal, watched: false }, options, [
+  const { config, log, tail } = await createContext({ ...terminal, watched: false }, options, [
     'accounts',
     'store',
   ])
+  for (const warning of warningsOf(config)) log.warn(warning)
   const load = async () => {
     const whole = await loadConfig(env, options, ['accounts', 'store'])
     return { config: selectAccounts(whole, options.account), configured: whole.accounts }

@@ -1,15 +1,21 @@
 import { DashkeepError } from '../errors.ts'
 
-const units: Record<string, number> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
+const units = {
   w: 7 * 86_400_000,
-}
+  d: 86_400_000,
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+} as const
 
-/** Matches what `parseDuration` reads. */
+/** Matches what `parseDuration` reads, except for the greatest length. */
 export const durationPattern = /^(\d+[smhdw])+$/
+
+/** The longest duration: 100 years. A date moved by more may be none. */
+export const maxDurationMs = 36_500 * units.d
+
+/** The longest that a timer can wait. */
+export const maxTimerMs = 2 ** 31 - 1
 
 /** Reads `26h`, `30d` or `1d12h` as milliseconds. Throws a `usage` error for anything else. */
 export function parseDuration(text: string): number {
@@ -19,9 +25,27 @@ export function parseDuration(text: string): number {
       hint: 'the units are s, m, h, d and w',
     })
   }
-  let total = 0
-  for (const [, digits, unit] of text.matchAll(/(\d+)([smhdw])/g)) {
-    total += Number(digits) * (units[unit ?? ''] ?? 0)
-  }
-  return total
+  const total = addUp(text)
+  if (total <= maxDurationMs) return total
+  throw new DashkeepError(`Cannot use the duration ${text}: it is longer than 36500d`, {
+    kind: 'usage',
+    hint: 'give a duration of at most 100 years',
+  })
+}
+
+/** Adds up what matches `durationPattern`, however long it is. */
+export function addUp(text: string): number {
+  const parts = text.matchAll(/(\d+)([smhdw])/g)
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * units[unit as 's'], 0)
+}
+
+/** Writes whole seconds, in milliseconds, as `parseDuration` reads them. */
+export function formatDuration(ms: number): string {
+  let rest = ms
+  const parts = Object.entries(units).map(([unit, length]) => {
+    const count = Math.floor(rest / length)
+    rest -= count * length
+    return count > 0 ? `${count}${unit}` : ''
+  })
+  return parts.join('') || '0s'
 }

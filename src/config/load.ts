@@ -1,17 +1,22 @@
-import type { z } from 'zod'
 import { DashkeepError } from '../errors.ts'
 import { readProxies } from '../http/proxy.ts'
-import { readSmallFile } from '../local-files.ts'
+import { complete } from './complete.ts'
+import type { AccountConfig, Config, Environment } from './config.ts'
+import { describeIssues, expectation } from './issues.ts'
+import { addLists, findIgnoredAddresses, findSources } from './lists.ts'
+import { toStoreUrl } from './paths.ts'
+import { readConfigFile } from './read-file.ts'
+import { findConflicts } from './rules.ts'
+import { type FileConfig, fileSchema } from './schema.ts'
+import { type Section, valueAt, withValue } from './section.ts'
+import { readShard } from './shards.ts'
 import {
-  type AccountConfig,
-  type Config,
-  complete,
-  type Environment,
-  type FileConfig,
-  fileSchema,
-} from './config.ts'
-import { fileState } from './secrets.ts'
-import { fromEnvironment, readShard, readVariables } from './variables.ts'
+  findUnknownVariables,
+  type Override,
+  overridesOf,
+  readVariables,
+  type Variables,
+} from './variables.ts'
 
 /** What the command line says of the configuration; it goes over everything else. */
 export interface ConfigFlags {
@@ -27,165 +32,109 @@ export type ConfigNeed = 'accounts' | 'store'
 
 /**
  * Reads the configuration: flags over environment over file. Throws one `usage` error that names
- * every problem with its path or variable.
+ * every problem with its path or variable. A file that cannot be read is reported alone.
  */
 export async function loadConfig(
   env: Environment,
   flags: ConfigFlags = {},
   needs: readonly ConfigNeed[] = [],
 ): Promise<Config> {
-  const problems: string[] = []
-  const variables = await readVariables(env, problems)
-  const path = flags.config ?? variables.CONFIG
-  const file = path === undefined ? {} : await readConfigFile(path, problems)
-  const layered = layer(file, fromEnvironment(variables, env, problems), fromFlags(flags))
-  const checked = await fileSchema.safeParseAsync(layered)
-  if (!checked.success) {
-    const sourceOf = (place: string) => sourceOfPlace(place, env, flags)
-    problems.push(...checked.error.issues.flatMap((issue) => describeIssue(issue, sourceOf)))
-  }
-  const accounts = checked.data ? resolveAccounts(checked.data, problems) : []
-  const management = checked.data && resolveManagement(checked.data, problems)
-  const shard = readShard(variables, env, flags, problems)
+  const variables = await readVariables(env)
+  const path = flags.config ?? variables.given.get('CONFIG')?.value
+  const file = path === undefined ? withoutFile(variables) : await readConfigFile(path)
+  const problems = [...variables.problems.values()]
+  problems.push(...findIgnoredAddresses(file, variables))
+  const { document: listed, sources } = addLists(file, variables, problems)
+  const { document, sourceOf } = layer(listed, sources, [
+    ...overridesOf(variables, env),
+    ...overridesOfFlags(flags),
+  ])
+  problems.push(...findUnknownVariables(env, findSources(document)))
+  const checked = await fileSchema.safeParseAsync(document, {
+    error: expectation,
+    reportInput: true,
+  })
+  problems.push(...describeIssues(checked.error?.issues ?? [], sourceOf))
+  problems.push(...findConflicts(document, sourceOf))
+  const shard = readShard(variables, env, { flag: flags.shard, problems })
   const findProxy = readProxies(env, problems)
-  if (checked.data) problems.push(...missing(checked.data, needs, env))
+  problems.push(...findMissing(document, needs, variables))
   if (problems.length > 0 || !checked.data) throw unusable(path, problems)
-  return complete(checked.data, { accounts, management, shard, findProxy })
+  return complete(checked.data, { ...resolveAccounts(checked.data), shard, findProxy })
 }
 
-/** Room for 50,000 accounts. */
-const MAX_CONFIG_BYTES = 16 * 1024 ** 2
-
-async function readConfigFile(path: string, problems: string[]): Promise<object> {
-  // Imported late, like what reads cron expressions: many are told all by the environment.
-  const { parse, YAMLParseError } = await import('yaml')
-  try {
-    const document: unknown = parse(await readSmallFile(path, { maxBytes: MAX_CONFIG_BYTES }))
-    if (document !== null && typeof document === 'object' && !Array.isArray(document)) {
-      return document
-    }
-    problems.push(`${path}: expected members such as accounts and store`)
-  } catch (error) {
-    const state = error instanceof YAMLParseError ? `${path}: ${firstLine(error)}` : undefined
-    problems.push(state ?? fileState(path, error))
-  }
+/** An empty document. Throws when a file was meant and its name cannot be read. */
+function withoutFile({ problems }: Variables): Section {
+  const problem = problems.get('CONFIG')
+  if (problem !== undefined) throw unusable(undefined, [problem])
   return {}
 }
 
-function fromFlags(flags: ConfigFlags): object {
-  return { store: { url: flags.store }, logLevel: flags.logLevel }
+function overridesOfFlags({ store, logLevel }: ConfigFlags): Override[] {
+  return [
+    { place: 'store.url', value: toStoreUrl(store, '.'), source: '--store' },
+    { place: 'logLevel', value: logLevel, source: '--log-level' },
+  ].filter(({ value }) => value !== undefined)
 }
 
-/** What a file names is not mixed with what the environment names. */
-const wholeLists: readonly string[] = ['accounts', 'notifications']
+/** Puts variables and flags over the file, and keeps in mind which of them gave what. */
+function layer(
+  file: Section,
+  listSources: ReadonlyMap<string, string>,
+  overrides: readonly Override[],
+): { document: Section; sourceOf: (place: string) => string } {
+  const sources = new Map(listSources)
+  let document = file
+  for (const { place, value, source } of overrides) {
+    const changed = withValue(document, place, value)
+    if (changed !== document) sources.set(place, source)
+    document = changed
+  }
+  const sourceOf = (place: string) => {
+    const found = [...sources.keys()].find((one) => place === one || place.startsWith(`${one}.`))
+    return (found && sources.get(found)) ?? place
+  }
+  return { document, sourceOf }
+}
 
-/** Puts later layers over earlier ones, section by section; a file's lists stay its own. */
-function layer(file: object, ...over: object[]): object {
-  const result: Record<string, unknown> = { ...file }
-  for (const one of over) {
-    for (const [key, value] of Object.entries(one)) {
-      if (value === undefined || (wholeLists.includes(key) && result[key] !== undefined)) continue
-      if (typeof value !== 'object' || Array.isArray(value)) result[key] = value
-      else result[key] = mergeSection(result[key], value)
-      if (result[key] === undefined) delete result[key]
+/** What a verb needs and nobody gave. A variable that cannot be read is another problem. */
+function findMissing(
+  document: Section,
+  needs: readonly ConfigNeed[],
+  { problems }: Variables,
+): string[] {
+  const missing: string[] = []
+  if (needs.includes('accounts') && document.accounts === undefined && !problems.has('API_TOKEN')) {
+    missing.push('DASHKEEP_API_TOKEN: not set, and no configuration file names accounts')
+    if (valueAt(document, 'service.baseUrl') === undefined && !problems.has('BASE_URL')) {
+      missing.push('DASHKEEP_BASE_URL: not set')
     }
   }
-  return result
-}
-
-function mergeSection(below: unknown, above: object): unknown {
-  const given = Object.entries(above).filter(([, value]) => value !== undefined)
-  if (given.length === 0) return below
-  return { ...(typeof below === 'object' ? below : {}), ...Object.fromEntries(given) }
-}
-
-function resolveAccounts(file: FileConfig, problems: string[]): AccountConfig[] {
-  const names = new Set<string>()
-  return (file.accounts ?? []).map((account, place) => {
-    if (names.has(account.name))
-      problems.push(`accounts.${place}.name: ${account.name} comes twice`)
-    names.add(account.name)
-    return resolveAccount(account, file, { place: `accounts.${place}`, problems })
-  })
-}
-
-function resolveManagement(file: FileConfig, problems: string[]): AccountConfig | undefined {
-  if (file.management === undefined) return undefined
-  const account = { ...file.management, name: 'management' }
-  return resolveAccount(account, file, { place: 'management', problems })
-}
-
-function resolveAccount(
-  account: NonNullable<FileConfig['accounts']>[number],
-  { service }: FileConfig,
-  { place, problems }: { place: string; problems: string[] },
-): AccountConfig {
-  const baseUrl = account.baseUrl ?? service?.baseUrl ?? ''
-  if (!baseUrl) {
-    problems.push(
-      `${place}.baseUrl: missing, and neither service.baseUrl nor DASHKEEP_BASE_URL is set`,
-    )
+  const hasStore = !('store' in document) || valueAt(document, 'store.url') === undefined
+  if (needs.includes('store') && hasStore && !problems.has('STORE')) {
+    missing.push('DASHKEEP_STORE: not set, and neither --store nor store.url is given')
   }
-  return {
+  return missing
+}
+
+function resolveAccounts({
+  accounts = [],
+  management,
+  service,
+}: FileConfig): Pick<Config, 'accounts' | 'management'> {
+  const resolve = (account: NonNullable<FileConfig['accounts']>[number]): AccountConfig => ({
     name: account.name,
-    baseUrl,
+    // The rules have found every account without an address.
+    baseUrl: account.baseUrl ?? service?.baseUrl ?? '',
     pathPrefix: account.pathPrefix ?? service?.pathPrefix ?? '',
     accountId: account.accountId,
     token: account.token,
     include: account.include,
+  })
+  return {
+    accounts: accounts.map(resolve),
+    management: management && resolve({ ...management, name: 'management' }),
   }
-}
-
-/** What a verb needs and nobody gave. A `_FILE` that cannot be read is another problem. */
-function missing(file: FileConfig, needs: readonly ConfigNeed[], env: Environment): string[] {
-  const problems: string[] = []
-  if (needs.includes('accounts') && file.accounts === undefined) {
-    problems.push('DASHKEEP_API_TOKEN: not set, and no configuration file names accounts')
-    if (!file.service?.baseUrl && !env.DASHKEEP_BASE_URL_FILE) {
-      problems.push('DASHKEEP_BASE_URL: not set')
-    }
-  }
-  if (needs.includes('store') && file.store?.url === undefined && !env.DASHKEEP_STORE_FILE) {
-    problems.push('DASHKEEP_STORE: not set, and neither --store nor store.url is given')
-  }
-  return problems
-}
-
-/** What can stand in for a place in the file. */
-const standIns: readonly {
-  readonly place: string
-  readonly flag?: readonly [keyof ConfigFlags, string]
-  readonly variables: readonly string[]
-}[] = [
-  { place: 'service.baseUrl', variables: ['DASHKEEP_BASE_URL'] },
-  { place: 'service.pathPrefix', variables: ['DASHKEEP_PATH_PREFIX'] },
-  { place: 'service.importPath', variables: ['DASHKEEP_IMPORT_PATH'] },
-  { place: 'store.url', flag: ['store', '--store'], variables: ['DASHKEEP_STORE'] },
-  { place: 'store.endpoint', variables: ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'] },
-  { place: 'schedule.cron', variables: ['DASHKEEP_SCHEDULE'] },
-  { place: 'schedule.timeZone', variables: ['DASHKEEP_TIME_ZONE'] },
-  { place: 'worker.listen', variables: ['DASHKEEP_LISTEN'] },
-  { place: 'metrics.textfile', variables: ['DASHKEEP_METRICS_TEXTFILE'] },
-  { place: 'metrics.pushgateway', variables: ['DASHKEEP_PUSHGATEWAY'] },
-  { place: 'types', variables: ['DASHKEEP_TYPES'] },
-  { place: 'logLevel', flag: ['logLevel', '--log-level'], variables: ['DASHKEEP_LOG_LEVEL'] },
-]
-
-/** The flag or variable that gave what is wrong at this place; the place itself for the file. */
-function sourceOfPlace(place: string, env: Environment, flags: ConfigFlags): string {
-  const found = standIns.find((one) => place === one.place || place.startsWith(`${one.place}.`))
-  if (found === undefined) return place
-  if (found.flag !== undefined && flags[found.flag[0]] !== undefined) return found.flag[1]
-  return found.variables.find((name) => env[name] || env[`${name}_FILE`]) ?? place
-}
-
-function describeIssue(issue: z.core.$ZodIssue, sourceOf: (place: string) => string): string[] {
-  const path = issue.path.join('.')
-  if (issue.code === 'unrecognized_keys') {
-    const place = path === '' ? '' : `${path}.`
-    return issue.keys.map((key) => `${place}${key}: unknown key`)
-  }
-  return [`${sourceOf(path) || 'the document'}: ${issue.message.replace(/^Invalid input: /, '')}`]
 }
 
 function unusable(path: string | undefined, problems: readonly string[]): DashkeepError {
@@ -195,8 +144,4 @@ function unusable(path: string | undefined, problems: readonly string[]): Dashke
     problems,
     hint: '`dashkeep config schema` prints what a file may hold; the README lists the variables',
   })
-}
-
-function firstLine(error: Error): string {
-  return error.message.split('\n')[0]?.replace(/:$/, '') ?? ''
 }

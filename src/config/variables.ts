@@ -1,9 +1,10 @@
 import { readAccountId } from '../account-id.ts'
-import { parseShard, type Shard } from '../shard.ts'
+import { closest } from './closest.ts'
 import type { Environment, SecretSource } from './config.ts'
-import type { ConfigFlags } from './load.ts'
+import { toAbsolutePath, toStoreUrl } from './paths.ts'
 import { fileState, readText } from './secrets.ts'
 
+/** What dashkeep reads from the environment, without `DASHKEEP_`. Each also with `_FILE`. */
 const variableNames = [
   'BASE_URL',
   'API_TOKEN',
@@ -28,110 +29,191 @@ const variableNames = [
   'SLACK_URL',
 ] as const
 
-/** What the variables hold, by their names without `DASHKEEP_`. */
-export type Variables = Partial<Record<(typeof variableNames)[number], string>>
+export type VariableName = (typeof variableNames)[number]
 
-/** Reads `DASHKEEP_<NAME>` or the file that `DASHKEEP_<NAME>_FILE` names. */
-export async function readVariables(env: Environment, problems: string[]): Promise<Variables> {
-  const variables: Variables = {}
-  for (const short of variableNames) {
-    const long = `DASHKEEP_${short}`
-    const path = env[`${long}_FILE`]
-    if (env[long] && path) problems.push(`${long} and ${long}_FILE are both set: unset one`)
-    if (env[long]) variables[short] = env[long]
-    else if (path) {
-      await readText(path).then(
-        (text) => {
-          variables[short] = text
-        },
-        (error) => problems.push(`${long}_FILE: ${fileState(path, error)}`),
-      )
+/** A variable that is set. */
+export interface Variable {
+  readonly value: string
+  /** `DASHKEEP_<NAME>` or `DASHKEEP_<NAME>_FILE`, whichever gave the value. */
+  readonly source: string
+  /** Where the value is read anew when it is a secret. */
+  readonly secret: SecretSource
+}
+
+/** The variables that are set, and what is wrong with those that cannot be read. */
+export interface Variables {
+  readonly given: ReadonlyMap<VariableName, Variable>
+  readonly problems: ReadonlyMap<VariableName, string>
+}
+
+/** A value for one place of the file, from a variable or a flag. */
+export interface Override {
+  readonly place: string
+  readonly value: unknown
+  /** The variable or flag that gave it. */
+  readonly source: string
+}
+
+/** Reads every `DASHKEEP_<NAME>`, or the file that `DASHKEEP_<NAME>_FILE` names. */
+export async function readVariables(env: Environment): Promise<Variables> {
+  const given = new Map<VariableName, Variable>()
+  const problems = new Map<VariableName, string>()
+  for (const name of variableNames) {
+    const variable = await readVariable(name, env)
+    if (typeof variable === 'string') problems.set(name, variable)
+    else if (variable !== undefined) given.set(name, variable)
+  }
+  return { given, problems }
+}
+
+/** Returns a problem as text. A variable that is empty counts as unset. */
+async function readVariable(
+  name: VariableName,
+  env: Environment,
+): Promise<Variable | string | undefined> {
+  const long = `DASHKEEP_${name}`
+  const source = `${long}_FILE`
+  const value = env[long]?.trim()
+  const path = env[source]?.trim()
+  if (value && path) return `${long} and ${source} are both set: unset one`
+  if (value) return { value, source: long, secret: { env: long } }
+  if (!path) return value === '' ? emptyProblem(name) : undefined
+  try {
+    const text = await readText(path)
+    if (text === '') return `${source}: ${path} is empty`
+    if (/[\r\n]/.test(text) && !severalLines.has(name)) {
+      const hint = name === 'CONFIG' ? `; did you mean ${long}?` : ''
+      return `${source}: ${path} holds several lines instead of one value${hint}`
     }
+    return { value: text, source, secret: { file: toAbsolutePath(path, '.') } }
+  } catch (error) {
+    return `${source}: ${fileState(path, error)}`
   }
-  return variables
 }
 
-/** The variables in the form of the file. Only the token's source is kept, never the token. */
-export function fromEnvironment(
-  variables: Variables,
-  env: Environment,
-  problems: string[],
-): object {
-  const { BASE_URL, PATH_PREFIX, IMPORT_PATH, ACCOUNT_ID, STORE, SCHEDULE, TIME_ZONE, TYPES } =
-    variables
-  const { LISTEN, METRICS_TEXTFILE, PUSHGATEWAY } = variables
-  const notifications = (['ping', 'webhook', 'slack'] as const).flatMap((kind) => {
-    const address = secretVariable(notificationVariables[kind], variables, env)
-    return address ? [{ kind, url: address }] : []
+/** Variables whose file may hold several lines: lists, and key files of age-keygen. */
+const severalLines: ReadonlySet<VariableName> = new Set(['RECIPIENTS', 'TYPES', 'IDENTITY'])
+
+function emptyProblem(name: VariableName): string | undefined {
+  if (name !== 'RECIPIENTS') return undefined
+  return 'DASHKEEP_RECIPIENTS: set but empty, so that nothing would be encrypted: unset it, or name recipients'
+}
+
+/** How the values of variables stand in the file, and where. */
+const overrides: readonly {
+  readonly name: VariableName
+  readonly place: string
+  readonly toValue?: (variable: Variable) => unknown
+}[] = [
+  { name: 'BASE_URL', place: 'service.baseUrl' },
+  { name: 'PATH_PREFIX', place: 'service.pathPrefix' },
+  { name: 'IMPORT_PATH', place: 'service.importPath' },
+  { name: 'STORE', place: 'store.url', toValue: ({ value }) => toStoreUrl(value, '.') },
+  { name: 'RECIPIENTS', place: 'encryption.recipients', toValue: toList },
+  { name: 'IDENTITY', place: 'encryption.identity', toValue: ({ secret }) => secret },
+  { name: 'SCHEDULE', place: 'schedule.cron' },
+  { name: 'TIME_ZONE', place: 'schedule.timeZone' },
+  { name: 'TYPES', place: 'types', toValue: toList },
+  { name: 'LOG_LEVEL', place: 'logLevel' },
+  {
+    name: 'LISTEN',
+    place: 'worker.listen',
+    toValue: ({ value }) => (value === 'false' ? false : value),
+  },
+  { name: 'METRICS_TEXTFILE', place: 'metrics.textfile' },
+  { name: 'PUSHGATEWAY', place: 'metrics.pushgateway' },
+]
+
+/** Variables of the AWS tools, with the place that each sets; the first of a place wins. */
+const awsVariables = [
+  ['AWS_ENDPOINT_URL_S3', 'store.endpoint'],
+  ['AWS_ENDPOINT_URL', 'store.endpoint'],
+  ['AWS_REGION', 'store.region'],
+  ['AWS_CA_BUNDLE', 'store.caBundle'],
+] as const
+
+/** The variables that each stand for one setting, in the form of the file. */
+export function overridesOf({ given }: Variables, env: Environment): Override[] {
+  const own = overrides.flatMap(({ name, place, toValue }) => {
+    const variable = given.get(name)
+    if (variable === undefined) return []
+    return [{ place, value: toValue?.(variable) ?? variable.value, source: variable.source }]
   })
-  const accountId = readAccountId(ACCOUNT_ID?.trim() ?? '')
-  if (ACCOUNT_ID !== undefined && accountId === undefined) {
-    problems.push('DASHKEEP_ACCOUNT_ID: expected an integer')
-  }
-  const token = secretVariable('API_TOKEN', variables, env)
-  const account = token && { name: 'default', accountId, token }
-  return {
-    service: { baseUrl: BASE_URL, pathPrefix: PATH_PREFIX, importPath: IMPORT_PATH },
-    ...(account && { accounts: [account] }),
-    store: {
-      url: STORE,
-      endpoint: env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined,
-      region: env.AWS_REGION || undefined,
-      caBundle: env.AWS_CA_BUNDLE || undefined,
-    },
-    encryption: {
-      recipients: variables.RECIPIENTS?.split(',').map((word) => word.trim()),
-      identity: secretVariable('IDENTITY', variables, env),
-    },
-    schedule: { cron: SCHEDULE, timeZone: TIME_ZONE },
-    worker: { listen: LISTEN === 'false' ? false : LISTEN },
-    metrics: { textfile: METRICS_TEXTFILE, pushgateway: PUSHGATEWAY },
-    ...(notifications.length > 0 && { notifications }),
-    types: TYPES?.split(',').map((word) => word.trim()),
-    logLevel: variables.LOG_LEVEL,
-  }
+  const aws = awsVariables.flatMap(([source, place]) =>
+    env[source] ? [{ place, value: env[source], source }] : [],
+  )
+  return [
+    ...own,
+    ...aws.filter(({ place }, at) => aws.findIndex((one) => one.place === place) === at),
+  ]
 }
 
-const notificationVariables = {
-  ping: 'PING_URL',
-  webhook: 'WEBHOOK_URL',
-  slack: 'SLACK_URL',
-} as const
+function toList({ value }: Variable): string[] {
+  return value.split(/[,\r\n]+/).map((word) => word.trim())
+}
 
-/** Where a secret given by a variable, or by its file, is to be read from. */
-function secretVariable(
-  short: keyof Variables,
-  variables: Variables,
-  env: Environment,
-): SecretSource | undefined {
-  const file = env[`DASHKEEP_${short}_FILE`]
-  if (file) return { file }
-  return variables[short] === undefined ? undefined : { env: `DASHKEEP_${short}` }
+/** The account that the variables describe, in the form of the file. */
+export function accountOf({ given }: Variables): object | undefined {
+  const token = given.get('API_TOKEN')?.secret
+  return token && { name: 'default', accountId: accountIdOf({ given }), token }
+}
+
+/** The id that `DASHKEEP_ACCOUNT_ID` gives; undefined when it is not set or not an id. */
+export function accountIdOf({ given }: Pick<Variables, 'given'>): number | undefined {
+  return readAccountId(given.get('ACCOUNT_ID')?.value ?? '')
+}
+
+const notificationVariables = [
+  ['ping', 'PING_URL'],
+  ['webhook', 'WEBHOOK_URL'],
+  ['slack', 'SLACK_URL'],
+] as const
+
+/** The notifications that the variables describe, in the form of the file. */
+export function notificationsOf({
+  given,
+}: Variables): { kind: string; url: SecretSource; source: string }[] {
+  return notificationVariables.flatMap(([kind, name]) => {
+    const variable = given.get(name)
+    return variable ? [{ kind, url: variable.secret, source: variable.source }] : []
+  })
 }
 
 /**
- * Which part of the accounts is this process's: said outright, or by the number of shards where an
- * Indexed Job of Kubernetes says which of them this is.
+ * Names the `DASHKEEP_*` variables that mean nothing, so that none is ignored in silence. `named`
+ * are the variables that the file itself reads secrets from.
  */
-export function readShard(
-  { SHARD, SHARDS }: Variables,
-  env: Environment,
-  flags: ConfigFlags,
-  problems: string[],
-): Shard | undefined {
-  const given = flags.shard ?? SHARD
-  if (given !== undefined) {
-    const shard = parseShard(given)
-    const source = flags.shard === undefined ? 'DASHKEEP_SHARD' : '--shard'
-    if (!shard) problems.push(`${source}: expected one of several, from 0, such as 0/8 or 7/8`)
-    return shard
-  }
-  if (SHARDS === undefined) return undefined
-  const index = env.JOB_COMPLETION_INDEX
-  if (!index) problems.push('DASHKEEP_SHARDS: set, but JOB_COMPLETION_INDEX is not')
-  const shard = index ? parseShard(`${index}/${SHARDS}`) : undefined
-  if (index && !shard) {
-    problems.push(`DASHKEEP_SHARDS: ${SHARDS} shards have none with the index ${index}`)
-  }
-  return shard
+export function findUnknownVariables(env: Environment, named: readonly string[]): string[] {
+  const known = variableNames.flatMap((name) => [`DASHKEEP_${name}`, `DASHKEEP_${name}_FILE`])
+  const mine = new Set([...known, ...named])
+  const services = serviceNames(env)
+  const isForeign = (variable: string) =>
+    testVariable.test(variable) || services.some((name) => isOfService(variable, name))
+  return Object.keys(env)
+    .filter((one) => one.startsWith('DASHKEEP_') && env[one] !== undefined)
+    .filter((one) => !mine.has(one) && !isForeign(one))
+    .map((one) => {
+      const meant = closest(one, known) ?? known.find((name) => name.includes(one.slice(8)))
+      return `${one}: unknown variable${meant ? `; did you mean ${meant}?` : ''}`
+    })
+}
+
+/** Variables of the tests and benchmarks of dashkeep. */
+const testVariable = /^DASHKEEP_(TEST|BENCH)_/
+
+/** Services of Kubernetes whose variables are in the environment of every pod beside them. */
+function serviceNames(env: Environment): string[] {
+  return Object.keys(env).flatMap((variable) => {
+    const [, name] = /^(DASHKEEP(?:_\w+)?)_SERVICE_HOST$/.exec(variable) ?? []
+    return name !== undefined && env[`${name}_SERVICE_PORT`] !== undefined ? [name] : []
+  })
+}
+
+/** Whether Kubernetes sets the variable for the Service of this name. */
+function isOfService(variable: string, name: string): boolean {
+  if (!variable.startsWith(`${name}_`)) return false
+  const rest = variable.slice(name.length + 1)
+  return /^(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/.test(
+    rest,
+  )
 }

@@ -94,6 +94,17 @@ function addRecipient(encrypter: { addRecipient(text: string): void }, recipient
   }
 }
 
+/** Whether a text is an age recipient, its checksum included. */
+export async function isRecipient(text: string): Promise<boolean> {
+  const { Encrypter } = await import('age-encryption')
+  try {
+    new Encrypter().addRecipient(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Decrypts with the identities in a key file of `age-keygen`, with a passphrase, or with either. */
 export async function createOpener({
   identity,

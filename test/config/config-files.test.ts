@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { configSchema } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { configSchema } from '../../src/config/schema.ts'
 import { sampleApiToken } from '../../src/sandbox/sample-account.ts'
 
 const folder = fileURLToPath(new URL('../../config/', import.meta.url))

@@ -22,7 +22,8 @@ async function startKept(
     accounts: [{ name: 'main', token: { env: 'MAIN' }, include: ['sub-accounts'] }],
     limits: { retryBaseMs: 1, attempts: 2 },
   })
-  const env = { MAIN: mainToken, DASHKEEP_PATH_PREFIX: trial.sandbox.pathPrefix }
+  const DASHKEEP_PATH_PREFIX = trial.sandbox.pathPrefix
+  const env = { MAIN: mainToken, DASHKEEP_API_TOKEN: undefined, DASHKEEP_PATH_PREFIX }
   const run = (...args: string[]) => trial.run([...args, '--config', config], env)
   const backup = await run('backup')
   expect(backup.exitCode, backup.stderr).toBe(0)

@@ -274,7 +274,7 @@ describe('a configuration that cannot be used', () => {
       {},
       ['DASHKEEP_BASE_URL: expected an http'],
     ],
-    ['a bad store', { DASHKEEP_STORE: '/var/backups' }, {}, ['DASHKEEP_STORE: expected s3://']],
+    ['a bad store', { DASHKEEP_STORE: 'backups' }, {}, ['DASHKEEP_STORE: expected s3://']],
     [
       'a bad account id',
       { DASHKEEP_ACCOUNT_ID: '12x' },
@@ -286,7 +286,7 @@ describe('a configuration that cannot be used', () => {
       'a type twice',
       { DASHKEEP_TYPES: 'search,search' },
       {},
-      ['DASHKEEP_TYPES: a type comes twice'],
+      ['DASHKEEP_TYPES: "search" comes twice'],
     ],
     [
       'a _FILE that is not there',
@@ -336,7 +336,8 @@ describe('a configuration that cannot be used', () => {
     const config = await trial.write('one.yaml', {
       accounts: [{ name: 'shop', token: { file: '/no/such/token' } }],
     })
-    const { exitCode, stdout } = await trial.run(['backup'], { DASHKEEP_CONFIG: config })
+    const env = { DASHKEEP_CONFIG: config, DASHKEEP_API_TOKEN: undefined }
+    const { exitCode, stdout } = await trial.run(['backup'], env)
     expect(exitCode).toBe(2)
     expect(stdout).toMatch(
       /failed shop: Cannot read the token: \/no\/such\/token is not there\n {2}hint: set it, or /,

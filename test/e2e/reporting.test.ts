@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { Environment } from '../../src/config/config.ts'
 import { startReceiver } from '../notify/receiver.ts'
 import { jsonLines, runDashkeep, until } from './run-dashkeep.ts'
 import { accountsFrom, shortLimits, startTrial, type Trial } from './trial.ts'
@@ -8,7 +9,7 @@ import { accountsFrom, shortLimits, startTrial, type Trial } from './trial.ts'
 const ids = [501, 502]
 
 /** Two accounts in a file with more in it, and their tokens in variables. */
-async function startTwo(changes: object): Promise<{ trial: Trial; env: Record<string, string> }> {
+async function startTwo(changes: object): Promise<{ trial: Trial; env: Environment }> {
   const trial = await startTrial({ accounts: accountsFrom(ids) })
   const DASHKEEP_CONFIG = await trial.write('two.yaml', {
     service: { baseUrl: trial.sandbox.url },
@@ -20,7 +21,8 @@ async function startTwo(changes: object): Promise<{ trial: Trial; env: Record<st
     })),
     ...changes,
   })
-  return { trial, env: { DASHKEEP_CONFIG, TOKEN_501: 'token-501', TOKEN_502: 'token-502' } }
+  const tokens = { TOKEN_501: 'token-501', TOKEN_502: 'token-502' }
+  return { trial, env: { DASHKEEP_CONFIG, DASHKEEP_API_TOKEN: undefined, ...tokens } }
 }
 
 /** Samples in the text format of Prometheus, by name with labels. */

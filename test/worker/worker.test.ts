@@ -27,6 +27,7 @@ async function prepare(changes: object = {}) {
   }
   const env = {
     DASHKEEP_STORE: trial.env.DASHKEEP_STORE,
+    DASHKEEP_API_TOKEN: undefined,
     DASHKEEP_CONFIG: await trial.write('dashkeep.yaml', config),
   }
   return { trial, env, config }

@@ -1,0 +1,109 @@
+import type { z } from 'zod'
+import { closest } from './closest.ts'
+import { isSection, valueAt } from './section.ts'
+
+/** Says what the schema expects, in words of dashkeep's own, where the schema itself does not. */
+export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'missing' : `expected ${kindOf(issue)}`
+    case 'invalid_value':
+      return `expected ${oneOf(issue.values)}`
+    case 'invalid_union':
+      return `expected ${oneOf((issue.options as readonly unknown[] | undefined) ?? [])}`
+    case 'too_big':
+      return `expected at most ${issue.maximum}`
+    case 'too_small':
+      return `expected at least ${issue.origin === 'array' ? 'one' : issue.minimum}`
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => `${key}: unknown key${meant(key, keysOf(issue))}`).join('\n')
+    default:
+      return 'not valid'
+  }
+}
+
+/** Writes the issues of a document as problems; of several at one place the first. */
+export function describeIssues(
+  issues: readonly z.core.$ZodIssue[],
+  sourceOf: (place: string) => string,
+): string[] {
+  const problems = new Map<string, string[]>()
+  for (const issue of issues) {
+    const place = issue.path.join('.')
+    const key = issue.code === 'unrecognized_keys' ? `${place}.` : place
+    if (!problems.has(key)) problems.set(key, describeIssue(issue, { place, sourceOf }))
+  }
+  return [...problems.values()].flat()
+}
+
+function describeIssue(
+  issue: z.core.$ZodIssue,
+  { place, sourceOf }: { place: string; sourceOf: (place: string) => string },
+): string[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.message.split('\n').map((line) => (place === '' ? line : `${place}.${line}`))
+  }
+  const discriminator = 'discriminator' in issue ? String(issue.discriminator) : undefined
+  const input = discriminator ? valueAt(issue.input, discriminator) : issue.input
+  const candidates = candidatesOf(issue)
+  const suggestion = typeof input === 'string' ? meant(input, candidates) : ''
+  return [`${sourceOf(place)}: ${issue.message}${describeFound(place, input)}${suggestion}`]
+}
+
+/** `, found "…"`, or nothing where the value may be a secret. */
+export function describeFound(place: string, value: unknown): string {
+  if (value === undefined) return ''
+  if (value === null) return ', found nothing'
+  if (Array.isArray(value)) return ', found a list'
+  if (isSection(value)) return secretPlace.test(place) ? '' : ', found members'
+  const text = String(value)
+  if (!/^age1/.test(text) && (secretPlace.test(place) || secretText.test(text))) return ''
+  return `, found ${typeof value === 'string' ? JSON.stringify(text) : text}`
+}
+
+/** Places that hold a secret's source, and sections that hold such places. */
+const secretPlace =
+  /(^|\.)(token|passphrase|identity)(\.|$)|^notifications\.\d+\.url|^(encryption|(accounts|notifications)(\.\d+)?|management)$/
+
+/** What may be a token, a private key, or an address with a password, wherever it stands. */
+const secretText = /@|:\/\/.*[?#]|AGE-SECRET-KEY|[\da-f]{8}-[\da-f]{4}-|[\w+=-]{24}/i
+
+const kinds: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  int: 'a whole number',
+  number: 'a number',
+}
+
+function kindOf(issue: z.core.$ZodRawIssue): string {
+  if (issue.expected === 'object') {
+    const [first] = keysOf(issue)
+    return first === undefined ? 'members' : `members such as ${first}`
+  }
+  if (issue.expected !== 'string') return kinds[String(issue.expected)] ?? 'something else'
+  return /^(number|boolean)$/.test(typeof issue.input) ? 'text, in quotes' : 'text'
+}
+
+/** The members that the section of an issue can have. */
+function keysOf({ inst }: z.core.$ZodRawIssue): string[] {
+  const shape = (inst as { _zod?: { def?: { shape?: object } } } | undefined)?._zod?.def?.shape
+  return Object.keys(shape ?? {})
+}
+
+function candidatesOf(issue: z.core.$ZodIssue): readonly string[] {
+  if (issue.code === 'invalid_value') return issue.values.map(String)
+  if (issue.code === 'custom') return (issue.params?.candidates as string[] | undefined) ?? []
+  return 'options' in issue ? (issue.options as unknown[]).map(String) : []
+}
+
+function meant(word: string, candidates: readonly string[]): string {
+  const found = closest(word, candidates)
+  return found === undefined ? '' : `; did you mean ${found}?`
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return values
+    .map(String)
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' or $1')
+}

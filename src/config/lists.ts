@@ -1,0 +1,105 @@
+import type { SecretSource } from './config.ts'
+import { isSection, listAt, type Section, valueAt, withValue } from './section.ts'
+import { accountIdOf, accountOf, notificationsOf, type Variables } from './variables.ts'
+
+/**
+ * Adds the account and the notifications that variables describe, where the file has none. What a
+ * file lists is not mixed with what variables describe: a variable beside such a list applies if
+ * the list names it as the source of a secret, and is a problem otherwise.
+ */
+export function addLists(
+  file: Section,
+  variables: Variables,
+  problems: string[],
+): { document: Section; sources: ReadonlyMap<string, string> } {
+  const sources = new Map<string, string>()
+  const withAccounts = addAccounts(file, variables, { problems, sources })
+  const notifications = notificationsOf(variables)
+  if (file.notifications === undefined) {
+    if (notifications.length === 0) return { document: withAccounts, sources }
+    const list = notifications.map(({ kind, url }) => ({ kind, url }))
+    return { document: withValue(withAccounts, 'notifications', list), sources }
+  }
+  const urls = listAt(file, 'notifications').map((one) => valueAt(one, 'url'))
+  for (const { url, source } of notifications) {
+    if (urls.some((one) => isSame(one, url))) continue
+    problems.push(
+      `${source}: the configuration file lists notifications, and none has this address: unset it, or name it as a url there`,
+    )
+  }
+  return { document: withAccounts, sources }
+}
+
+function addAccounts(
+  file: Section,
+  variables: Variables,
+  { problems, sources }: { problems: string[]; sources: Map<string, string> },
+): Section {
+  const [token, id] = [variables.given.get('API_TOKEN'), variables.given.get('ACCOUNT_ID')]
+  const accountId = accountIdOf(variables)
+  if (id && accountId === undefined) {
+    const found = id.value.length <= 20 ? `, found ${JSON.stringify(id.value)}` : ''
+    problems.push(`${id.source}: expected an integer${found}`)
+  }
+  if (file.accounts === undefined) {
+    const account = accountOf(variables)
+    if (account === undefined || token === undefined) return file
+    sources.set('accounts.0.token', token.source)
+    return withValue(file, 'accounts', [account])
+  }
+  const owns = (account: unknown) => isSame(valueAt(account, 'token'), token?.secret)
+  const accounts = listAt(file, 'accounts')
+  const isUsed = [...accounts, file.management].some(owns)
+  if (token && !isUsed) {
+    problems.push(
+      `${token.source}: the configuration file lists accounts, and none has this token: unset it, or name it as a token there`,
+    )
+  }
+  if (id === undefined || accountId === undefined) return file
+  if (!accounts.some(owns)) {
+    problems.push(
+      `${id.source}: the configuration file lists accounts, and none has the token of DASHKEEP_API_TOKEN: unset it, or write accountId there`,
+    )
+    return file
+  }
+  const list = accounts.map((one) => (isSection(one) && owns(one) ? { ...one, accountId } : one))
+  return withValue(file, 'accounts', list)
+}
+
+/** Names an address or prefix for accounts that name none, where each names another. */
+export function findIgnoredAddresses(file: Section, { given }: Variables): string[] {
+  const accounts = [...listAt(file, 'accounts'), file.management].filter(isSection)
+  if (accounts.length === 0 || file.accounts === undefined) return []
+  return (
+    [
+      ['BASE_URL', 'baseUrl'],
+      ['PATH_PREFIX', 'pathPrefix'],
+    ] as const
+  ).flatMap(([name, member]) => {
+    const variable = given.get(name)
+    const applies = accounts.some((account) =>
+      [undefined, variable?.value].includes(account[member] as string | undefined),
+    )
+    if (variable === undefined || applies) return []
+    return `${variable.source}: every account of the configuration file has another ${member} of its own: unset it, or remove those`
+  })
+}
+
+/** The variables that a document reads secrets from. */
+export function findSources(document: Section): string[] {
+  const places = [
+    ...listAt(document, 'accounts').map((account) => valueAt(account, 'token')),
+    ...listAt(document, 'notifications').map((notification) => valueAt(notification, 'url')),
+    ...['management.token', 'encryption.passphrase', 'encryption.identity'].map((place) =>
+      valueAt(document, place),
+    ),
+  ]
+  return places.map((source) => valueAt(source, 'env')).filter((env) => typeof env === 'string')
+}
+
+function isSame(source: unknown, secret: SecretSource | undefined): boolean {
+  if (secret === undefined) return false
+  return 'env' in secret
+    ? valueAt(source, 'env') === secret.env
+    : valueAt(source, 'file') === secret.file
+}

@@ -1,0 +1,61 @@
+import type { YAMLError } from 'yaml'
+import { DashkeepError } from '../errors.ts'
+import { readSmallFile } from '../local-files.ts'
+import { resolvePaths } from './paths.ts'
+import { fileState } from './secrets.ts'
+import { isSection, type Section } from './section.ts'
+
+/** Room for 50,000 accounts. */
+const MAX_CONFIG_BYTES = 16 * 1024 ** 2
+
+/**
+ * Reads a configuration file, with its paths resolved against its folder. Throws a `usage` error
+ * that names nothing else: of a file that cannot be read nobody knows what it sets.
+ */
+export async function readConfigFile(path: string): Promise<Section> {
+  const text = await readSmallFile(path, { maxBytes: MAX_CONFIG_BYTES }).catch((cause) => {
+    throw unreadable(path, fileState(path, cause))
+  })
+  // Imported late, like what reads cron expressions: many are told all by the environment.
+  const { parseDocument } = await import('yaml')
+  const parsed = parseDocument(text)
+  const [error] = [...parsed.errors, ...parsed.warnings]
+  if (error !== undefined) throw unreadable(path, `${path}: ${describeError(error)}`)
+  const document = toValue(() => parsed.toJS() as unknown, path)
+  if (isSection(document)) return resolvePaths(document, path)
+  throw unreadable(path, `${path}: expected members such as accounts and store`)
+}
+
+function toValue(read: () => unknown, path: string): unknown {
+  try {
+    return read()
+  } catch {
+    const state = 'an alias such as *name has no anchor before it, or is used too often'
+    throw unreadable(path, `${path}: ${state}`)
+  }
+}
+
+/** Says where and what, without the text of the file, which may contain a secret. */
+function describeError({ code, linePos }: YAMLError): string {
+  const [at] = linePos ?? []
+  return `line ${at?.line ?? 1}, column ${at?.col ?? 1}: ${states[code] ?? 'not valid YAML'}`
+}
+
+const states: Readonly<Record<string, string>> = {
+  BAD_INDENT: 'the indentation is wrong, or a bracket is not closed',
+  BLOCK_AS_IMPLICIT_KEY: 'two keys on one line',
+  DUPLICATE_KEY: 'the key stands there twice',
+  MISSING_CHAR: 'a quote or bracket is not closed',
+  MULTILINE_IMPLICIT_KEY: 'a key without a colon',
+  MULTIPLE_DOCS: 'a second document begins',
+  TAB_AS_INDENT: 'a tab indents; use spaces',
+  TAG_RESOLVE_FAILED: 'a tag such as !name is not known here',
+}
+
+function unreadable(path: string, problem: string): DashkeepError {
+  return new DashkeepError(`Cannot use the configuration ${path}`, {
+    kind: 'usage',
+    problems: [problem],
+    hint: 'give the path of a YAML file with --config or DASHKEEP_CONFIG; config/dashkeep.example.yaml is an example',
+  })
+}

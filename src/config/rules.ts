@@ -1,0 +1,101 @@
+import { isSection, listAt, type Section, valueAt } from './section.ts'
+
+/** A problem with the place that it is shown at. */
+type Problem = readonly [place: string, text: string]
+
+/**
+ * Finds settings that do not fit together. Takes the document as it was given, so that a setting
+ * of the wrong form hides none of these problems.
+ */
+export function findConflicts(document: Section, sourceOf: (place: string) => string): string[] {
+  return rules
+    .flatMap((rule) => rule(document))
+    .map(([place, text]) => `${sourceOf(place)}: ${text}`)
+}
+
+const rules: readonly ((document: Section) => readonly Problem[])[] = [
+  (document) =>
+    findTwice(listAt(document, 'accounts').map((account) => valueAt(account, 'name'))).map(
+      ([at, found]) => [`accounts.${at}.name`, `${found} comes twice`],
+    ),
+  (document) =>
+    findTwice(listAt(document, 'types')).map(([at, found]) => [
+      `types.${at}`,
+      `${found} comes twice`,
+    ]),
+  findMissingAddresses,
+  findTypeConflicts,
+  findStoreConflicts,
+  findEncryptionConflicts,
+  (document) =>
+    valueAt(document, 'schedule.pruneAfter') === true && document.retention === undefined
+      ? [['schedule.pruneAfter', 'needs retention, which says what to keep']]
+      : [],
+]
+
+/** Texts that stand in a list before, with their places. */
+function findTwice(values: readonly unknown[]): [place: number, found: string][] {
+  return values.flatMap((value, at): [number, string][] =>
+    typeof value === 'string' && values.indexOf(value) < at ? [[at, JSON.stringify(value)]] : [],
+  )
+}
+
+function findMissingAddresses(document: Section): Problem[] {
+  if (valueAt(document, 'service.baseUrl') !== undefined) return []
+  const accounts = listAt(document, 'accounts').map((account, at) => ({
+    account,
+    place: `accounts.${at}`,
+  }))
+  return [...accounts, { account: document.management, place: 'management' }]
+    .filter(({ account }) => isSection(account) && account.baseUrl === undefined)
+    .map(({ place }) => [
+      `${place}.baseUrl`,
+      'missing, and neither service.baseUrl nor DASHKEEP_BASE_URL is set',
+    ])
+}
+
+/** Types whose files, without compression, would have the names of the archive's own files. */
+const reservedTypes: readonly unknown[] = ['manifest', 'damaged']
+
+function findTypeConflicts(document: Section): Problem[] {
+  const types = listAt(document, 'types')
+  const reserved = types.find((one) => reservedTypes.includes(one))
+  const problems: Problem[] = []
+  if (reserved !== undefined && document.compression === 'none') {
+    const text = `${reserved} needs compression: the archive itself has a file ${reserved}.json`
+    problems.push(['types', text])
+  }
+  for (const [at, account] of listAt(document, 'accounts').entries()) {
+    const twice = listAt(account, 'include').find((inclusion) => types.includes(inclusion))
+    if (twice === undefined) continue
+    problems.push([`accounts.${at}.include`, `${twice} comes twice, also in types`])
+  }
+  return problems
+}
+
+function findStoreConflicts(document: Section): Problem[] {
+  const { store } = document
+  if (!isSection(store)) return []
+  const problems: Problem[] = []
+  if (typeof store.url === 'string' && store.url.startsWith('file:')) {
+    for (const part of ['lock', 'encryption']) {
+      if (store[part] !== undefined) {
+        problems.push([`store.${part}`, 'only an s3:// store can do this'])
+      }
+    }
+  }
+  const keyId = valueAt(store, 'encryption.keyId')
+  if (keyId !== undefined && valueAt(store, 'encryption.mode') !== 'sse-kms') {
+    problems.push(['store.encryption', 'a keyId belongs to sse-kms'])
+  }
+  return problems
+}
+
+function findEncryptionConflicts({ encryption }: Section): Problem[] {
+  if (!isSection(encryption)) return []
+  if (Object.keys(encryption).length === 0) {
+    return [['encryption', 'expected recipients, passphrase or identity, found none']]
+  }
+  const isBoth = encryption.recipients !== undefined && encryption.passphrase !== undefined
+  return isBoth ? [['encryption', 'recipients and passphrase exclude each other']] : []
+}
