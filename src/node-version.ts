@@ -1,13 +1,19 @@
-/**
- * The oldest version of Node that dashkeep runs on; `engines` in package.json names it too. Agents
- * know proxies from it on.
- */
-const OLDEST_NODE = { major: 24, minor: 5 }
+/** The oldest major version of Node that dashkeep runs on; `engines` in package.json names it too. */
+const OLDEST_NODE = 24
 
 /** What to say on a Node that is too old, given its version such as `20.11.1`; else undefined. */
 export function explainOldNode(version: string): string | undefined {
+  if (isNode(version, { major: OLDEST_NODE, minor: 0 })) return undefined
+  return `error: Cannot run on Node ${version}: dashkeep needs Node ${OLDEST_NODE} or newer\n`
+}
+
+/** Whether Node's own HTTP agents can use a proxy. Older ones ignore it without a word. */
+export function hasProxyAgents(version: string): boolean {
+  return isNode(version, { major: 24, minor: 5 })
+}
+
+/** Whether a version is at least the one asked for. */
+function isNode(version: string, oldest: { major: number; minor: number }): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  const oldest = OLDEST_NODE
-  if (major > oldest.major || (major === oldest.major && minor >= oldest.minor)) return undefined
-  return `error: Cannot run on Node ${version}: dashkeep needs Node ${oldest.major}.${oldest.minor} or newer\n`
+  return major > oldest.major || (major === oldest.major && minor >= oldest.minor)
 }

@@ -77,7 +77,7 @@ const arrows: Record<string, readonly string[]> = {
   restore: ['errors', 'local-files', 'objects', 'reported-error', 'snapshot', 'store port'],
   service: ['errors', 'http', 'reported-error', 'version'],
   accounts: ['errors', 'local-files'],
-  store: ['buffers', 'clean-text', 'errors', 'http', 'local-files', 'store port'],
+  store: ['buffers', 'clean-text', 'errors', 'http', 'local-files', 'node-version', 'store port'],
   'store port': ['store'],
   sandbox: ['account-id', 'errors', 'snapshot'],
   'account-id': [],

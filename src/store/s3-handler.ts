@@ -1,6 +1,14 @@
 import type { S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler, type NodeHttpHandlerOptions } from '@smithy/node-http-handler'
-import { type FindProxy, type HttpProxy, proxyFailure, proxyRefusal } from '../http/proxy.ts'
+import { DashkeepError } from '../errors.ts'
+import {
+  describeProxy,
+  type FindProxy,
+  type HttpProxy,
+  proxyFailure,
+  proxyRefusal,
+} from '../http/proxy.ts'
+import { hasProxyAgents } from '../node-version.ts'
 
 type Request = Parameters<NodeHttpHandler['handle']>[0]
 
@@ -18,6 +26,7 @@ export function createS3Handler(options: NodeHttpHandlerOptions, findProxy: Find
   let inUse: HttpProxy | undefined
 
   function through(proxy: HttpProxy): NodeHttpHandler {
+    if (!hasProxyAgents(process.versions.node)) throw needsNewerNode(proxy)
     const handler = proxied.get(proxy) ?? new NodeHttpHandler(withProxy(options, proxy))
     proxied.set(proxy, handler)
     return handler
@@ -54,6 +63,13 @@ export function createS3Handler(options: NodeHttpHandlerOptions, findProxy: Find
       },
     },
   }
+}
+
+function needsNewerNode(proxy: HttpProxy): DashkeepError {
+  return new DashkeepError(
+    `Cannot reach the store through ${describeProxy(proxy)}: Node ${process.versions.node} has no support for it`,
+    { kind: 'usage', hint: 'use Node 24.5 or newer, or name the store in NO_PROXY' },
+  )
 }
 
 /** Node's agents are told of this proxy alone, since `findProxy` knows the exceptions. */
