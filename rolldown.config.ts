@@ -14,7 +14,11 @@ const unused = leaveOut([
 
 export default defineConfig([
   {
-    input: { main: 'build/main.ts', 'service/client': 'src/service/client.ts' },
+    input: {
+      main: 'build/main.ts',
+      health: 'build/health.ts',
+      'service/client': 'src/service/client.ts',
+    },
     platform: 'node',
     resolve,
     plugins: [unused, collectLicenses()],

@@ -44,7 +44,7 @@ export function complete(
     retention: file.retention && completeRetention(file.retention),
     schedule: file.schedule && completeSchedule(file.schedule),
     worker: {
-      listen: file.worker?.listen === false ? undefined : (file.worker?.listen ?? '0.0.0.0:9090'),
+      listen: file.worker?.listen === false ? undefined : (file.worker?.listen ?? '127.0.0.1:5337'),
       graceMs: parseDuration(file.worker?.grace ?? '25s'),
     },
     metrics: { textfile: file.metrics?.textfile, pushgateway: file.metrics?.pushgateway },

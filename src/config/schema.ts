@@ -24,7 +24,7 @@ const storePattern = new RegExp(`^s3:\\/\\/[^/@]+(\\/|$)|^file:\\/\\/\\/.|${path
 const storeUrl = z
   .string()
   .regex(storePattern, 'expected s3://bucket/prefix, file:///folder or a path such as ./backups')
-const listenForm = 'expected host:port such as 0.0.0.0:9090, or false'
+const listenForm = 'expected host:port such as 0.0.0.0:5337, or false'
 const listen = z
   .string()
   .regex(/^(?:[\w.-]+|\[[\da-fA-F:]+\]):\d+$/, listenForm)
@@ -209,7 +209,7 @@ export const fileSchema = z
         listen: z
           .union([z.literal(false), listen], { error: listenForm })
           .optional()
-          .describe('Where metrics and health are served; 0.0.0.0:9090 by default'),
+          .describe('Where metrics and health are served; 127.0.0.1:5337 by default'),
         grace: timerDuration
           .optional()
           .describe('How long a run has to end after SIGTERM; 25s by default'),

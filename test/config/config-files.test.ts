@@ -24,14 +24,20 @@ describe('what is shipped in config/', () => {
   it('holds a compose file whose worker can be configured', async () => {
     const text = await readFile(`${folder}compose.yaml`, 'utf8')
     const { services } = parse(text, { merge: true }) as {
-      services: Record<string, { environment?: Record<string, string>; command?: string[] }>
+      services: Record<
+        string,
+        { environment?: Record<string, string>; command?: string[]; ports?: string[] }
+      >
     }
-    const { environment = {}, command } = services.worker ?? {}
+    const { environment = {}, command, ports } = services.worker ?? {}
     const { accounts, store, schedule } = await loadConfig(environment, {}, ['accounts', 'store'])
     expect(command).toEqual(['worker'])
     expect(accounts).toMatchObject([{ baseUrl: 'http://service:8080' }])
     expect(environment.DASHKEEP_API_TOKEN).toBe(sampleApiToken)
     expect(store).toMatchObject({ url: 's3://backups/dashkeep', endpoint: 'http://storage:7480' })
     expect(schedule?.cron).toBe('* * * * *')
+    const dockerfile = await readFile(`${folder}../Dockerfile`, 'utf8')
+    const [, port] = /DASHKEEP_LISTEN=0\.0\.0\.0:(\d+)/.exec(dockerfile) ?? []
+    expect(ports).toEqual([`127.0.0.1:${port}:${port}`])
   })
 })

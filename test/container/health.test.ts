@@ -18,13 +18,24 @@ describe.skipIf(!containersWanted)('the health of the image', { timeout }, () =>
   beforeAll(() => buildImage(), timeout)
 
   it.each([
-    ['a worker that answers', 'worker', nowhere, 'healthy'],
-    ['a worker that does not', 'worker', { ...nowhere, DASHKEEP_LISTEN: 'false' }, 'unhealthy'],
-    ['any other verb', 'sandbox', {}, 'healthy'],
-  ])('of %s', async (_name, verb, env, expected) => {
+    ['a worker that answers', ['worker'], nowhere, 'healthy'],
+    [
+      'a worker at another port',
+      ['worker'],
+      { ...nowhere, DASHKEEP_LISTEN: '0.0.0.0:8000' },
+      'healthy',
+    ],
+    [
+      'a worker that serves nowhere',
+      ['worker'],
+      { ...nowhere, DASHKEEP_LISTEN: 'false' },
+      'healthy',
+    ],
+    ['any other verb', ['sandbox', '--path-prefix', '/worker'], {}, 'healthy'],
+  ])('of %s', async (_name, args, env, expected) => {
     const variables = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`])
     const often = ['--health-interval=1s', '--health-start-period=1s']
-    const run = ['run', '--detach', ...often, ...variables, 'dashkeep-test', verb]
+    const run = ['run', '--detach', ...often, ...variables, 'dashkeep-test', ...args]
     const id = (await docker(...run)).trim()
     const health = async () =>
       (await docker('inspect', '--format', '{{.State.Health.Status}}', id)).trim()

@@ -119,6 +119,12 @@ describe('the worker verb', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(problem)])
   })
 
+  it('is reached from its own machine alone, unless it is told otherwise', async () => {
+    await using trial = await startTrial()
+    const { stdout } = await trial.run(['config', 'print', '--json'])
+    expect(JSON.parse(stdout).worker.listen).toBe('127.0.0.1:5337')
+  })
+
   it('refuses what a file gets wrong, each with its path', async () => {
     await using trial = await startTrial()
     const DASHKEEP_CONFIG = await trial.write('wrong.yaml', {

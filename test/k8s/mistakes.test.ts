@@ -138,4 +138,17 @@ describe('the checks refuse', () => {
       'Deployment dashkeep-worker: names the port metrics, which is not there',
     )
   })
+
+  it.each([
+    ['loopback', '127.0.0.1:5337'],
+    ['another port than the declared one', '0.0.0.0:5338'],
+  ])('a worker that listens on %s', async (_name, value) => {
+    const resources = await render(join(k8sFolder, 'overlays/worker'))
+    const worker = resources.find(({ kind }) => kind === 'Deployment') as Resource
+    const path = '/spec/template/spec/containers/0/env/1/value'
+    patchResource(worker, { op: 'replace', path, value })
+    expect(await findProblems(resources)).toEqual([
+      `Deployment dashkeep-worker: listens on ${value}, where nobody asks`,
+    ])
+  })
 })

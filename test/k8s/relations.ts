@@ -5,7 +5,14 @@ import { validate as isCron } from 'node-cron'
 import { createProgram } from '../../src/cli/program.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { findPodProblems, isSecretName } from './pods.ts'
-import { clusterKinds, containersOf, type PodSpec, podOf, type Resource } from './render.ts'
+import {
+  type Container,
+  clusterKinds,
+  containersOf,
+  type PodSpec,
+  podOf,
+  type Resource,
+} from './render.ts'
 import { findSchemaProblems } from './schema.ts'
 
 /** Everything that is wrong with what would be sent to a cluster; each line names its resource. */
@@ -208,14 +215,16 @@ async function commandProblems(
   resources: readonly Resource[],
 ): Promise<string[]> {
   const problems: string[] = []
-  for (const { args = [], env = [] } of containersOf(resource)) {
+  for (const container of containersOf(resource)) {
+    const { args = [], env = [] } = container
     problems.push(...verbProblems(args))
     const given = env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]]))
     const variables = Object.fromEntries(given) as Record<string, string>
     const { DASHKEEP_CONFIG: path = '', ...others } = variables
     const file = configMapFile(resource, resources, path)
+    const pod = podOf(resource)?.spec
     if (file === undefined) problems.push(`${path} is in no ConfigMap`)
-    else problems.push(...(await configProblems(file, others, podOf(resource)?.spec)))
+    else problems.push(...(await configProblems(file, others, { container, pod })))
   }
   return problems
 }
@@ -246,7 +255,7 @@ function configMapFile(
 async function configProblems(
   file: string,
   env: Record<string, string>,
-  pod: PodSpec | undefined,
+  { container, pod }: { container: Container; pod: PodSpec | undefined },
 ): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'dashkeep-k8s-'))
   try {
@@ -255,10 +264,22 @@ async function configProblems(
     const indexed = { ...env, ...(env.DASHKEEP_SHARDS && { JOB_COMPLETION_INDEX: '0' }) }
     const { worker } = await loadConfig(indexed, { config }, ['accounts', 'store'])
     const graceMs = Number(pod?.terminationGracePeriodSeconds) * 1000
-    return graceMs > worker.graceMs ? [] : ['is killed before its own grace is over']
+    return [
+      ...(graceMs > worker.graceMs ? [] : ['is killed before its own grace is over']),
+      ...(container.args?.[0] === 'worker' ? listenProblems(worker.listen, container) : []),
+    ]
   } catch (error) {
     return [(error as Error).message.replace(folder, '').replaceAll('\n', '')]
   } finally {
     await rm(folder, { recursive: true })
   }
+}
+
+/** A worker has to be reached from outside of its pod, at the port that the pod declares. */
+function listenProblems(listen: string | undefined, { ports = [] }: Container): string[] {
+  const [, host = '', port] = /^(.*):(\d+)$/.exec(listen ?? '') ?? []
+  const isDeclared = ports.some(({ containerPort }) => containerPort === Number(port))
+  return isDeclared && ['0.0.0.0', '[::]'].includes(host)
+    ? []
+    : [`listens on ${listen}, where nobody asks`]
 }
