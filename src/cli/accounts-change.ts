@@ -14,7 +14,7 @@ import {
   parseGb,
   parseSubAccountId,
 } from './management.ts'
-import { confirm, type Terminal } from './terminal.ts'
+import { confirm, type Terminal, unasked } from './terminal.ts'
 
 interface ChangeOptions extends ManagementOptions {
   readonly id: string
@@ -127,7 +127,8 @@ async function change(
   if (!terminal.json) printPlan(terminal, plan, options)
   const question = `Replace the settings of sub account ${accountId}?`
   const mayAsk = plan.changes.length > 0 && !options.dryRun
-  const agreed = mayAsk && (await confirm(terminal, question, options))
+  const answer = mayAsk ? await confirm(terminal, question, options) : 'no'
+  const agreed = answer === 'yes'
   const applied = agreed
     ? await applyChange(service, plan, { ...managing, force: options.force, signal })
     : undefined
@@ -138,6 +139,7 @@ async function change(
     const result = { done: agreed, accountId, changes, body: after, shown, unshown }
     terminal.printJson({ ...result, error: error?.message })
   } else printOutcome(terminal, applied, { plan, options })
+  if (answer === 'unasked') throw unasked(`change the sub account ${accountId}`)
   return applied && applied.unshown.length > 0 ? exitCodes.partly : exitCodes.done
 }
 
@@ -165,7 +167,7 @@ function printOutcome(
   const { colors } = terminal
   if (plan.changes.length === 0) terminal.print('Nothing to change')
   else if (options.dryRun) terminal.print('Nothing was changed: this is the body of the replace')
-  else if (applied === undefined) terminal.print('Nothing was changed; --yes does it')
+  else if (applied === undefined) terminal.print('Nothing was changed')
   else if (applied.unshown.length === 0) {
     terminal.print(`${colors.green('replaced')} sub account ${plan.accountId}, as the list shows`)
   } else {

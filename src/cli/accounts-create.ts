@@ -11,7 +11,7 @@ import {
   parseGb,
   parseSubAccountId,
 } from './management.ts'
-import { confirm, type Terminal } from './terminal.ts'
+import { confirm, type Terminal, unasked } from './terminal.ts'
 
 interface CreateOptions extends ManagementOptions {
   readonly email: string
@@ -33,9 +33,11 @@ export async function createSubAccount(
   const before = await service.listSubAccounts(terminal)
   const warnings = warningsOf(account, before)
   if (!terminal.json) printPlan(terminal, account, { main: service.main, warnings })
-  if (!(await confirm(terminal, 'Create this sub account?', options))) {
+  const answer = await confirm(terminal, 'Create this sub account?', options)
+  if (answer !== 'yes') {
     if (terminal.json) terminal.printJson({ done: false, body: account, warnings })
-    else terminal.print('Nothing was created; --yes does it')
+    else terminal.print('Nothing was created')
+    if (answer === 'unasked') throw unasked('create the sub account')
     return exitCodes.done
   }
   await using tokenFile = await reserveFile(options.tokenFile)

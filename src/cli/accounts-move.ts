@@ -19,7 +19,7 @@ import {
   parseSubAccountId,
 } from './management.ts'
 import { formatTable } from './table.ts'
-import { confirm, printHint, type Terminal } from './terminal.ts'
+import { confirm, printHint, type Terminal, unasked } from './terminal.ts'
 
 interface MoveVerbOptions extends ManagementOptions {
   readonly from?: string
@@ -47,13 +47,12 @@ export async function moveCapacity(terminal: Terminal, options: MoveVerbOptions)
     : recordOf(left, path, managing.mainId)
   const { plan } = record
   if (!terminal.json) printPlan(terminal, plan, managing)
-  const agreed = plan.steps.length > 0 && (await confirm(terminal, 'Move the capacity?', options))
-  if (!agreed) {
+  const toMove = plan.steps.length > 0
+  const answer = toMove ? await confirm(terminal, 'Move the capacity?', options) : 'no'
+  if (answer !== 'yes') {
     if (terminal.json) terminal.printJson({ done: false, ...plan })
-    else
-      terminal.print(
-        plan.steps.length === 0 ? 'Nothing to move' : 'Nothing was moved; --yes does it',
-      )
+    else terminal.print(toMove ? 'Nothing was moved' : 'Nothing to move')
+    if (answer === 'unasked') throw unasked('move capacity')
     return exitCodes.done
   }
   const journal = createMoveJournal(path)

@@ -17,7 +17,7 @@ import {
   parseSubAccountId,
 } from './management.ts'
 import { selectFolder } from './select-snapshots.ts'
-import { confirm, plural, printHint, type Terminal } from './terminal.ts'
+import { confirm, plural, printHint, type Terminal, unasked } from './terminal.ts'
 
 interface RestoreOptions extends ManagementOptions {
   readonly snapshot?: string
@@ -45,7 +45,8 @@ export async function restoreSettings(
   const plan = planSettings(await service.listSubAccounts(terminal), wanted, { mainId })
   if (!terminal.json) printPlan(terminal, manifest, plan)
   const question = `Replace the settings of ${plural(plan.length, 'sub account')}?`
-  const agreed = plan.length > 0 && (await confirm(terminal, question, options))
+  const answer = plan.length > 0 ? await confirm(terminal, question, options) : 'no'
+  const agreed = answer === 'yes'
   const outcome = agreed ? await apply(terminal, managing, plan) : undefined
   if (terminal.json) {
     const accounts = plan.map(({ accountId, changes, after }) => {
@@ -56,6 +57,7 @@ export async function restoreSettings(
     terminal.printJson({ done: agreed, snapshot, accounts, ...ended, error: error?.message })
   } else printOutcome(terminal, plan, outcome)
   terminal.signal.throwIfAborted()
+  if (answer === 'unasked') throw unasked('restore the settings')
   return exitCodeFor(outcome)
 }
 
@@ -141,7 +143,7 @@ function printOutcome(
 ): void {
   const { colors } = terminal
   if (plan.length === 0) terminal.print('Nothing to change')
-  else if (outcome === undefined) terminal.print('Nothing was changed; --yes does it')
+  else if (outcome === undefined) terminal.print('Nothing was changed')
   else {
     const { replaced, unshown, error } = outcome
     terminal.print(

@@ -313,6 +313,7 @@ function declareRestore(program: Command, run: Run): void {
     .option('--overwrite', 'also replace what is there in another state')
     .option('--any-version', 'also when the kibanaVersion of the service is another')
     .option('--allow-suspect', 'also from a snapshot that is suspect')
+    .option('--dry-run', 'with --to-service: show what would happen, and send nothing')
     .option('-y, --yes', 'send without asking')
     .addHelpText('after', restoreExamples)
     .action(
@@ -325,10 +326,10 @@ function declareRestore(program: Command, run: Run): void {
 
 const restoreExamples = `
 Examples:
-  dashkeep restore --object 'Shop overview' --to-service        what would happen
-  dashkeep restore --object 'Shop overview' --to-service --yes  do it
-  dashkeep restore '3 days ago' --to /tmp/objects               look at the files
-  dashkeep restore --drill                                      prove that backups can be used`
+  dashkeep restore --object 'Shop overview' --to-service            plan, ask, do it
+  dashkeep restore --object 'Shop overview' --to-service --dry-run  only show the plan
+  dashkeep restore '3 days ago' --to /tmp/objects                   look at the files
+  dashkeep restore --drill                                          prove that backups can be used`
 
 function declareServiceVerbs(program: Command, run: Run): void {
   common(program.command('whoami'))

@@ -62,7 +62,7 @@ export async function prune(terminal: Terminal, options: PruneOptions): Promise<
     const number = countItems(plan)
     if (!terminal.json) printPlan(terminal, plan)
     const question = `Remove ${plural(number, 'item')} from ${store.url}?`
-    const agreed = number > 0 && (await confirm(terminal, question, options))
+    const agreed = number > 0 && (await confirm(terminal, question, options)) === 'yes'
     const removals = agreed ? await carryOut(terminal, plan, { store, now }) : []
     const outcome = { ...plan, agreed, removals }
     if (terminal.json) terminal.printJson(toJson(outcome))

@@ -94,7 +94,7 @@ export function printOutcome(terminal: Terminal, outcome: Outcome): void {
   const { plan, before, applied, restoring } = outcome
   const total = objectsToSend(plan).length
   if (applied === undefined) {
-    terminal.print(total === 0 ? nothingToSend(plan) : 'Nothing was sent; --yes does it')
+    terminal.print(total === 0 ? nothingToSend(plan) : 'Nothing was sent')
     return
   }
   if (before !== undefined) terminal.print(`The state before is kept as snapshot ${before}`)

@@ -20,7 +20,7 @@ import {
   printPlan,
   toJson,
 } from './restore-service-report.ts'
-import { confirm, createStatusLine, plural, type Terminal } from './terminal.ts'
+import { confirm, createStatusLine, plural, type Terminal, unasked } from './terminal.ts'
 
 /** Plans a restore to the service and, once somebody agrees, does it and checks it. */
 export async function restoreToService(
@@ -52,7 +52,9 @@ export async function restoreToService(
   const toSend = objectsToSend(plan)
   if (!terminal.json) printPlan(terminal, restoring, into, plan)
   const question = `Send ${plural(toSend.length, 'object')} to account ${account.accountId}?`
-  const agreed = toSend.length > 0 && (await confirm(terminal, question, options))
+  const mayAsk = toSend.length > 0 && !options.dryRun
+  const answer = mayAsk ? await confirm(terminal, question, options) : 'no'
+  const agreed = answer === 'yes'
   const before = agreed ? await keepPresent(terminal, into, plan, given) : undefined
   const status = createStatusLine(terminal)
   let sent = 0
@@ -73,6 +75,7 @@ export async function restoreToService(
   if (terminal.json) terminal.printJson(toJson(outcome))
   else printOutcome(terminal, outcome)
   signal.throwIfAborted()
+  if (answer === 'unasked') throw unasked('restore')
   return exitCodeFor(outcome)
 }
 

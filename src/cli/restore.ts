@@ -33,6 +33,7 @@ export interface RestoreOptions extends CommonOptions {
   readonly overwrite?: boolean
   readonly anyVersion?: boolean
   readonly allowSuspect?: boolean
+  readonly dryRun?: boolean
   readonly yes?: boolean
 }
 
@@ -89,6 +90,9 @@ function checkOptions(options: RestoreOptions): void {
       given.length === 0 ? 'nothing says where to' : 'it can go to one place at a time',
       given.length === 0 ? `give one of ${flags}` : `choose one of ${flags}`,
     )
+  }
+  if (options.dryRun && !options.toService) {
+    throw usage('--dry-run is for --to-service', 'leave it out; files never replace others unasked')
   }
   if (options.from !== undefined && (options.snapshot !== undefined || options.drill)) {
     throw usage('--from takes the place of a snapshot', 'leave out one of the two')

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { cleanLine, escapeHidden } from '../clean-text.ts'
 import type { Environment } from '../config/config.ts'
-import { hintOf, InterruptedError } from '../errors.ts'
+import { DashkeepError, hintOf, InterruptedError } from '../errors.ts'
 import { type Colors, createColors, paintLine } from './colors.ts'
 
 export { formatAge, formatTime, plural } from '../wording.ts'
@@ -87,25 +87,28 @@ async function writeRaw(
   })
 }
 
+/** What came of a question; `unasked` where nobody can be asked. */
+export type Answer = 'yes' | 'no' | 'unasked'
+
 /**
- * Asks before something is removed or changed. `yes` is the answer given on the command line;
- * where nobody sits at a terminal the answer is no, and so it is with `--json`: whoever reads that
- * has not seen the plan.
+ * Asks before something is removed or changed. `yes` is the answer given on the command line.
+ * Nobody is asked where nobody sits at a terminal, nor with `--json`: whoever reads that has not
+ * seen the plan.
  */
 export async function confirm(
   { json, stdin, stderr, signal }: Terminal,
   question: string,
   { yes = false }: { yes?: boolean | undefined },
-): Promise<boolean> {
-  if (yes || json) return yes
-  const input = stdin?.()
-  if (input?.isTTY !== true || stderr.isTTY !== true) return false
+): Promise<Answer> {
+  if (yes) return 'yes'
+  const input = json ? undefined : stdin?.()
+  if (input?.isTTY !== true || stderr.isTTY !== true) return 'unasked'
   // Imported late, like everything that a run without questions has no use for.
   const { createInterface } = await import('node:readline/promises')
   const prompt = createInterface({ input, output: stderr })
   try {
     const answer = await prompt.question(`${cleanLine(question)} [y/N] `, { signal })
-    return /^y(es)?$/i.test(answer.trim())
+    return /^y(es)?$/i.test(answer.trim()) ? 'yes' : 'no'
   } catch (error) {
     signal.throwIfAborted()
     // Ctrl-C or Ctrl-D. The prompt keeps the keys to itself, so no signal arrives.
@@ -114,6 +117,14 @@ export async function confirm(
   } finally {
     prompt.close()
   }
+}
+
+/** The error of a verb that changes the service, once it has shown its plan. */
+export function unasked(action: string): DashkeepError {
+  return new DashkeepError(`Cannot ${action}: nobody could be asked`, {
+    kind: 'usage',
+    hint: 'run the same command with --yes to do it, or with --dry-run to see the plan alone',
+  })
 }
 
 /** Prints what to try after a failure, where that is known. */

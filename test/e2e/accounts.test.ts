@@ -30,6 +30,11 @@ function sentSettings(form: (typeof forms)[number]) {
   }
 }
 
+/** What a change says in a pipe without `--yes`. */
+const unasked = expect.stringMatching(
+  /^error: Cannot .*: nobody could be asked\nhint: .* with --yes/m,
+)
+
 const newAccount = ['--email', adminEmail, '--name', 'New', '--retention-days', '4']
 
 describe.each(forms)('sub accounts of a service in its %s form', (form) => {
@@ -115,7 +120,8 @@ describe.each(forms)('sub accounts of a service in its %s form', (form) => {
   it('are created, and their token is shown once', async () => {
     await using trial = await startAccounts({ form })
     const planned = await trial.accounts(['create', ...newAccount])
-    expect(planned.stdout).toMatch(/warning with 0 GB[\s\S]*Nothing was created; --yes does it\n$/)
+    expect(planned.stdout).toMatch(/warning with 0 GB[\s\S]*Nothing was created\n$/)
+    expect([planned.exitCode, planned.stderr]).toEqual([2, unasked])
     expect(trial.sandbox.accounts()).toHaveLength(3)
     const { exitCode, stdout, stderr } = await trial.accounts(['create', ...newAccount, '--yes'])
     expect(exitCode).toBe(0)
@@ -131,6 +137,7 @@ describe.each(forms)('sub accounts of a service in its %s form', (form) => {
     const planned = await trial.move(args)
     expect(planned.stdout).toMatch(/1 +reduce +11 +Rich +5 +3\n2 +increase +12 +Poor +1 +3\n/)
     expect(planned.stdout).toContain('Together 6 GB per day before, 6 after, never more')
+    expect([planned.exitCode, planned.stderr]).toEqual([2, unasked])
     expect(replacesOf(trial)).toEqual([])
     const poorBefore = trial.settings(poorId)
     const { exitCode, stdout } = await trial.move([...args, '--yes'])
@@ -274,7 +281,10 @@ describe('accounts update', () => {
   it('changes nothing without --yes, nor when there is nothing to change', async () => {
     await using trial = await startAccounts()
     const planned = await trial.accounts(args)
-    expect(planned.stdout).toMatch(/~ retentionDays: 5 → 9\nNothing was changed; --yes does it\n$/)
+    expect(planned.stdout).toMatch(/~ retentionDays: 5 → 9\nNothing was changed\n$/)
+    expect([planned.exitCode, planned.stderr]).toEqual([2, unasked])
+    const json = await trial.accounts([...args, '--json'])
+    expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([2, { done: false }])
     const same = ['update', String(richId), '--retention-days', '5', '--yes']
     expect((await trial.accounts(same)).stdout).toMatch(/Nothing to change\n$/)
     expect(replacesOf(trial)).toEqual([])

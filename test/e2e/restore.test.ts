@@ -4,7 +4,7 @@ import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { describe, expect, it } from 'vitest'
 import { DashkeepError } from '../../src/errors.ts'
 import { sampleObjects } from '../../src/sandbox/sample-account.ts'
-import { jsonLines, runDashkeep, spawnDashkeep, until } from './run-dashkeep.ts'
+import { askDashkeep, jsonLines, runDashkeep, spawnDashkeep, until } from './run-dashkeep.ts'
 import { accountsFrom, readTree, shop, shopId, startTrial, type Trial, types } from './trial.ts'
 
 /** A service that takes imports, with a snapshot of it. */
@@ -58,16 +58,45 @@ describe('restore --to-service', () => {
     trial.sandbox.setObjects(shopId, 'search', sampleObjects().search.slice(1))
     rename(trial)
     const changed = objectsOf(trial)
-    const { exitCode, stdout } = await trial.run(['restore', '--to-service'])
-    expect(exitCode).toBe(0)
+    const { exitCode, stdout, stderr } = await trial.run(['restore', '--to-service'])
+    expect(exitCode).toBe(2)
     expect(stdout).toContain(`From snapshot ${snapshot} of account ${shopId} (Shop)`)
     expect(stdout).toMatch(/create +1 .*\n {2}\+ search:failed-orders {2}Failed orders\n/)
     expect(stdout).toMatch(/leave +1 .*--overwrite was not given\n {2}= dashboard:shop-overview/)
     expect(stdout).toMatch(/same +12 /)
     expect(stdout).toContain('Index patterns that must be there, since no export holds them:\n')
-    expect(stdout).toMatch(/Nothing was sent; --yes does it\n$/)
+    expect(stdout).toMatch(/Nothing was sent\n$/)
+    expect(stderr).toMatch(/^error: Cannot restore: nobody could be asked\nhint: .* with --yes/m)
+    const json = await trial.run(['restore', '--to-service', '--json'])
+    expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([2, { done: false, same: 12 }])
     expect(importsOf(trial)).toEqual([])
     expect(objectsOf(trial)).toEqual(changed)
+  })
+
+  it('only shows the plan with --dry-run, and that is no failure', async () => {
+    const { trial } = await startWithSnapshot()
+    await using _ = trial
+    empty(trial)
+    for (const more of [[], ['--yes'], ['--json']]) {
+      const run = await trial.run(['restore', '--to-service', '--dry-run', ...more])
+      expect([run.exitCode, run.stderr]).toEqual([0, ''])
+    }
+    expect(importsOf(trial)).toEqual([])
+    const { exitCode, stderr } = await trial.run(['restore', '--to', '/x', '--dry-run'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(/--dry-run .*--to-service/)
+  })
+
+  it('is done with when somebody answers no', async () => {
+    const { trial } = await startWithSnapshot()
+    await using _ = trial
+    empty(trial)
+    const { exitCode, stdout } = await askDashkeep(['restore', '--to-service'], {
+      env: trial.env,
+      key: 'n\n',
+    })
+    expect([exitCode, stdout.split('\n').at(-2)]).toEqual([0, 'Nothing was sent'])
+    expect(importsOf(trial)).toEqual([])
   })
 
   it('brings back everything that was deleted, byte for byte', async () => {
@@ -336,7 +365,7 @@ describe('restore --to-service', () => {
     expect(refused.exitCode).toBe(2)
     expect(refused.stderr).toContain('it is suspect (search: 0 objects, down from 4)')
     expect(refused.stderr).toContain(`the last good one is ${snapshot}`)
-    const told = await trial.run(['restore', '--to-service', '--allow-suspect'])
+    const told = await trial.run(['restore', '--to-service', '--allow-suspect', '--dry-run'])
     expect(told.exitCode).toBe(0)
   })
 
