@@ -11,6 +11,9 @@ export const defaultWindowMs = 7 * 24 * 3600_000
 /** The part of an export's hits that may be hollow, or repeat others, without question. */
 const MAX_UNSOUND = 0.1
 
+/** With fewer objects before, an edit of one or two would look like a loss of content. */
+const MIN_SIZED = 5
+
 /** Highest numbers of a type that a manifest carries forward; closer ones are merged. */
 const MAX_HIGHS = 32
 
@@ -39,6 +42,8 @@ export interface JudgedExport {
   readonly baseline: Baseline | undefined
   /** Ids of the baseline that the export does not hold; undefined when nobody can tell. */
   readonly lost?: LostIds | undefined
+  /** How many objects are at least half as large as the median of the baseline. */
+  readonly large?: number | undefined
 }
 
 /** By type: what the exports of the next snapshot are measured against. */
@@ -78,7 +83,10 @@ function countsOf({ objects, sound, hollow, remarks }: ManifestExport): Counts {
  */
 export function findSuspicions(judged: JudgedExport, rules: GuardRules): string[] {
   const found = [
-    findFall(judged, rules) ?? findLoss(judged, rules) ?? findStripped(judged, rules),
+    findFall(judged, rules) ??
+      findLoss(judged, rules) ??
+      findStripped(judged, rules) ??
+      findShrunk(judged, rules),
     findHollow(judged),
     findRepeated(judged),
   ]
@@ -156,6 +164,24 @@ function findStripped({ entry, baseline }: JudgedExport, rules: GuardRules): str
 function countWhole({ objects, remarks }: ManifestExport): number {
   const { 'missing-member': missing = 0, 'member-form': other = 0 } = remarks
   return objects - Math.max(missing, other)
+}
+
+/**
+ * Objects that have lost most of their bytes, such as dashboards without panels. At least half of the
+ * objects before had the median; those that are gone are no reason, since other rules judge them.
+ */
+function findShrunk(
+  { entry, baseline, lost, large }: JudgedExport,
+  rules: GuardRules,
+): string | undefined {
+  const median = baseline?.entry?.medianBytes
+  if (baseline === undefined || median === undefined || large === undefined) return undefined
+  const before = baseline.measure.sound
+  if (before < MIN_SIZED || rules.maxFall === 1) return undefined
+  const share = lost === undefined || lost.sampled === 0 ? 0 : lost.lost / lost.sampled
+  const gone = Math.max(before - countsOf(entry).sound, Math.ceil(before * share))
+  if (!isFall(large + Math.max(0, gone), Math.ceil(before / 2), rules)) return undefined
+  return `${large} of ${entry.objects} objects have half of the ${median} bytes that most had before`
 }
 
 function within(

@@ -11,6 +11,7 @@ import {
 } from './guard.ts'
 import type { Manifest, ManifestExport } from './manifest.ts'
 import type { ReadOptions } from './read-objects.ts'
+import type { Sizes } from './sizes.ts'
 
 /** Missing objects named for one type; the count is always whole. */
 const MAX_NAMED = 10
@@ -47,7 +48,7 @@ export interface Yardstick {
 /** An export that is judged, with the objects that it holds. */
 interface NewExport {
   readonly entry: ManifestExport
-  readonly content: { readonly index: SortedIndex }
+  readonly content: { readonly index: SortedIndex; readonly sizes: Sizes }
 }
 
 /**
@@ -70,7 +71,8 @@ export async function judgeExports(
     const baseline = baselines.get(one.entry.type)
     const search = once(() => findMissing(store, one, yardstick, options))
     const lost = await countLost(one, baseline, search)
-    const found = findSuspicions({ entry: one.entry, baseline, lost }, options)
+    const large = countLarge(one, baseline)
+    const found = findSuspicions({ entry: one.entry, baseline, lost, large }, options)
     if (found.length === 0) continue
     reasons.push(...found)
     const { missing: objects, warning } = await search()
@@ -81,6 +83,12 @@ export async function judgeExports(
   reasons.push(...entries.flatMap(findOtherType))
   if (doubt !== undefined && !acceptFall) reasons.push(doubt)
   return { reasons, missing, warnings, memory: remember(entries, baselines, options) }
+}
+
+/** Objects that are at least half as large as the median of the baseline. */
+function countLarge({ content }: NewExport, baseline: Baseline | undefined): number | undefined {
+  const median = baseline?.entry?.medianBytes
+  return median === undefined ? undefined : content.sizes.countFrom(median / 2)
 }
 
 type Search = () => Promise<{ missing?: MissingObjects | undefined; warning?: string | undefined }>

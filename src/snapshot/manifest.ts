@@ -34,6 +34,8 @@ const exportSchema = z.object({
   sound: count.optional(),
   /** Hits without an id or without content. Not in older manifests. */
   hollow: count.optional(),
+  /** The size that half of the hits that are not hollow have at least. Not in older manifests. */
+  medianBytes: count.optional(),
   /** What tells whether objects are still there, without a key. Not in older manifests. */
   idSample: idSample.optional(),
   file: z.object({

@@ -12,6 +12,7 @@ import {
   readSavedObject,
   type SavedObject,
 } from './saved-object.ts'
+import { createSizes, type Sizes } from './sizes.ts'
 
 /** What one pass over an export document finds. */
 export interface ExportContent {
@@ -24,6 +25,8 @@ export interface ExportContent {
   readonly sound: number
   readonly remarks: Remarks
   readonly index: SortedIndex
+  /** Bytes of the hits that are not hollow. */
+  readonly sizes: Sizes
 }
 
 /** Reads an export document that arrives in chunks: its objects, what is odd, its digest. */
@@ -51,6 +54,7 @@ export function createExportScan(
   } = {},
 ): ExportScan {
   const index = createObjectIndex()
+  const sizes = createSizes()
   const remarks: Remarks = {}
   let objects = 0
   let hollow = 0
@@ -61,6 +65,7 @@ export function createExportScan(
     index.add(object.id, hit)
     objects += 1
     if (isHollow(object)) hollow += 1
+    else sizes.add(hit.bytes.length)
     if (object.id === '') withoutId += 1
     options.onObject?.(object, hit)
   }, options.limits)
@@ -71,7 +76,7 @@ export function createExportScan(
     const sorted = index.finish()
     if (sorted.duplicates > 0) count(remarks, 'duplicate-id', sorted.duplicates)
     const sound = Math.max(0, sorted.distinct - (hollow - withoutId))
-    return { kibanaVersion, objects, hollow, sound, remarks, index: sorted }
+    return { kibanaVersion, objects, hollow, sound, remarks, index: sorted, sizes }
   }
 
   return {

@@ -306,10 +306,11 @@ async function receiveExport(
     const file = await writer.finish()
     const content = scan.end()
     const exportedAt = (run.now?.() ?? new Date()).toISOString()
-    const { index, ...found } = content
+    const { index, sizes, ...found } = content
     const { contentDigest } = index
     const idSample = index.sampleIds()
-    const entry = { type, exportedAt, ...found, contentDigest, idSample, file }
+    const medianBytes = sizes.median()
+    const entry = { type, exportedAt, ...found, medianBytes, contentDigest, idSample, file }
     run.onProgress?.({ step: 'exported', export: entry })
     // p-retry drops a result that comes after an abort; its writer would never be disposed of.
     signal?.throwIfAborted()

@@ -132,6 +132,56 @@ describe('a bad answer is suspect, and never the newest good snapshot', () => {
   })
 })
 
+describe('objects that have lost most of their bytes', () => {
+  const panels = JSON.stringify(
+    Array.from({ length: 9 }, (_, id) => ({ id: `panel-${id}`, w: 24 })),
+  )
+  const boards = (count: number, panelsOf: (at: number) => string) =>
+    Array.from({ length: count }, (_, at) =>
+      search(`s${at}`, { title: `Board ${at}`, hits: 0, panelsJSON: panelsOf(at) }),
+    )
+  const whole = boards(20, () => panels)
+
+  it('are suspect, and so they stay', async () => {
+    await using trial = await startTrial()
+    const emptied = { hits: boards(20, () => '[]') }
+    const runs = await backUp(trial, [{ hits: whole }, emptied, emptied])
+    expect(codesOf(runs)).toEqual([0, 3, 3])
+    expect(runs[1]?.suspect).toEqual([
+      expect.stringMatching(/^search: 0 of 20 objects have half of the \d+ bytes that most had/),
+    ])
+    expect(await newestGood(trial)).toBe(runs[0]?.snapshot)
+    const accept = { ...emptied, args: ['--accept-fall'] }
+    expect(codesOf(await backUp(trial, [accept, emptied], 4))).toEqual([0, 0])
+  })
+
+  it('are suspect also when the kibanaVersion changes with them', async () => {
+    await using trial = await startTrial()
+    await backUp(trial, [{ hits: whole }])
+    trial.sandbox.setObjects(
+      shopId,
+      'search',
+      JSON.stringify({ kibanaVersion: '99.0.0', hits: boards(20, () => '[]') }),
+    )
+    const env = { DASHKEEP_TYPES: 'search' }
+    expect((await trial.runAt(day(2), ['backup'], env)).exitCode).toBe(3)
+  })
+
+  it.each<[string, object[], object[]]>([
+    ['some are edited', whole, boards(20, (at) => (at < 10 ? '[]' : panels))],
+    ['small ones are added', whole, [...whole, ...searches(100, 160)]],
+    [
+      'the larger ones are deleted',
+      [...whole, ...searches(100, 119)],
+      whole.slice(0, 5).concat(searches(100, 119)),
+    ],
+    ['there are few', whole.slice(0, 4), boards(4, () => '[]')],
+  ])('are good when %s', async (_name, before, after) => {
+    await using trial = await startTrial()
+    expect(await resultsOf(trial, [{ hits: before }, { hits: after }])).toEqual([0, 0])
+  })
+})
+
 describe('an honest answer is good', () => {
   it.each<[string, object[]]>([
     ['10 of 20 objects', sound.slice(0, 10)],

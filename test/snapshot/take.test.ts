@@ -145,6 +145,7 @@ describe('the first snapshot of an account', () => {
         hollow: 0,
         contentDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
         idSample: expect.stringMatching(/^[A-Za-z0-9+/]+={0,2}$/),
+        medianBytes: expect.any(Number),
         remarks: { 'missing-member': at === 0 ? 2 : 3 },
         file: {
           name: `${type}.json.zst`,
