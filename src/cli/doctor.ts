@@ -6,14 +6,14 @@ import { type Claim, findRivals } from '../owners.ts'
 import { futureToleranceMs } from '../snapshot/future.ts'
 import { checkOrigin } from '../snapshot/origin.ts'
 import { findPrevious } from '../snapshot/previous.ts'
-import { probeStore } from '../snapshot/probe-store.ts'
+import { probeStore, type StoreRight } from '../snapshot/probe-store.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { coverageReasons, readCoverage } from './accounts-coverage.ts'
 import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { manage, nameAccount } from './management.ts'
 import type { CommonOptions } from './program.ts'
-import type { Terminal } from './terminal.ts'
+import { formatTime, type Terminal } from './terminal.ts'
 
 /** One thing that was looked at. */
 interface Finding {
@@ -63,7 +63,7 @@ async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Fi
   for (const [name, error] of findRivals(claims)) yield failure(`account ${name}`, error)
   const store = await openArchive(config, { env: terminal.env, log: context.log })
   try {
-    yield* examineStore(store, terminal)
+    yield* examineStore(store, context, terminal)
     yield* examineOrigins(store, claims, terminal)
     yield* examineManagement(context, terminal, store)
   } finally {
@@ -142,16 +142,46 @@ function clockFinding(
   }
 }
 
-async function* examineStore(store: ObjectStore, { signal }: Terminal): AsyncGenerator<Finding> {
-  for await (const { right, error } of probeStore(store, { signal })) {
-    const check = `store ${right}`
-    if (error === undefined) yield { check, result: 'ok', detail: store.url }
-    else yield failure(check, error)
-    if (right === 'write' && error !== undefined) return
+async function* examineStore(
+  store: ObjectStore,
+  { config: { store: { lock } = { url: '' }, retention } }: Context,
+  { signal, now }: Terminal,
+): AsyncGenerator<Finding> {
+  const prunes = retention !== undefined
+  for await (const found of probeStore(store, { signal, now: now(), lockMs: lock?.durationMs })) {
+    yield describeRight(found, { store, mode: lock?.mode, prunes })
+    if (found.right === 'write' && found.error !== undefined) return
   }
-  for await (const { subject, ...found } of store.examine?.({ signal }) ?? []) {
-    yield { check: `store ${subject}`, ...found }
+  if (signal.aborted) return
+  for await (const { subject, hinders, ...found } of store.examine?.({ signal }) ?? []) {
+    const result = hinders === 'prune' && prunes ? 'failed' : found.result
+    yield { check: `store ${subject}`, ...found, result }
   }
+}
+
+/** What only prune needs is missed by prune alone: that may be what is wanted. */
+function describeRight(
+  { right, error, lockedUntil, left }: StoreRight,
+  { store, mode, prunes }: { store: ObjectStore; mode: string | undefined; prunes: boolean },
+): Finding {
+  const check = `store ${right}`
+  const time = lockedUntil && formatTime(lockedUntil)
+  if (left !== undefined && lockedUntil !== undefined) {
+    const detail = `the probe ${store.url}/${left} is still there: it is locked until ${time}`
+    return { check, result: 'warning', detail, hint: 'remove it after that' }
+  }
+  if (error !== undefined) {
+    const result = ['retention', 'delete'].includes(right) && !prunes ? 'warning' : 'failed'
+    const consequence = left === undefined ? '' : ', so the probe is still there'
+    return { ...failure(check, error), result, detail: `${error.message}${consequence}` }
+  }
+  if (right === 'lock') {
+    const detail = `a probe was locked in ${mode} mode until ${time}, and its lock reads back`
+    return { check, result: 'ok', detail }
+  }
+  const isKept = right === 'delete' && time !== undefined
+  const kept = isKept ? `; its lock keeps the probe's bytes as an old version until ${time}` : ''
+  return { check, result: 'ok', detail: `${store.url}${kept}` }
 }
 
 /** Whether the archive holds snapshots of another service under the id of an account. */

@@ -45,6 +45,8 @@ export interface StoreFinding {
   readonly result: 'ok' | 'warning' | 'failed'
   readonly detail: string
   readonly hint?: string | undefined
+  /** What cannot be done, although backups can; a warning, unless that is wanted. */
+  readonly hinders?: 'prune' | undefined
 }
 
 /** What a killed writer left behind: not an object, but it takes up room. */
@@ -145,7 +147,10 @@ export interface ObjectStore {
   /** Looks at how the place is set up: what could make snapshots vanish, and what could prevent it. */
   examine?(options?: StoreCallOptions): AsyncIterable<StoreFinding>
 
-  /** Lists the writes that have begun and not ended, also those still going on. */
+  /**
+   * Lists the writes that have begun and not ended, also those still going on; none where the store
+   * cannot list them, which `examine` says.
+   */
   listUnfinished(options?: StoreCallOptions): AsyncIterable<UnfinishedWrite>
 
   /** Lists the folders that hold nothing. Absent where there are no folders, but keys alone. */

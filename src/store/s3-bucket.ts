@@ -8,8 +8,9 @@ import { describeProxy } from '../http/proxy.ts'
 import { StoreError } from './errors.ts'
 import type { StoreCallOptions, StoreFinding } from './object-store.ts'
 import type { ObjectLock, S3Connection } from './s3-connection.ts'
-import { withoutError } from './s3-errors.ts'
+import { withoutError, withoutSupport } from './s3-errors.ts'
 import { readBucketLock } from './s3-lock.ts'
+import { canListUploads, tryAbort } from './s3-uploads.ts'
 
 /**
  * Says how the bucket is set up to keep what is in it: versions, Object Lock, and lifecycle rules
@@ -22,15 +23,15 @@ export async function* examineBucket(
   const keepsVersions = yield* ask('versioning', readVersioning(connection, options), (enabled) => [
     describeVersioning(enabled),
   ])
-  yield* ask('lock', readBucketLock(connection, options), (found) => [
-    describeLock(found, connection.lock),
-  ])
+  const bucketLock = readBucketLock(connection, options)
+  yield* ask('lock', bucketLock, (found) => [describeLock(found, connection.lock)], 'prune')
   const proxy = connection.proxyInUse()
   if (proxy) yield { subject: 'proxy', result: 'ok', detail: describeProxy(proxy) }
   const root = connection.fullKey('')
   yield* ask('lifecycle', readRules(connection, root, options), (rules) =>
     describeRules(rules, { root, keepsVersions: keepsVersions ?? false }),
   )
+  yield* ask('uploads', askForUploads(connection, options), describeUploads, 'prune')
 }
 
 /** Yields what the answer means, or that there was none, and returns the answer. */
@@ -38,6 +39,7 @@ async function* ask<T>(
   subject: string,
   question: Promise<T>,
   describe: (answer: T) => Omit<StoreFinding, 'subject'>[],
+  hinders?: 'prune',
 ): AsyncGenerator<StoreFinding, T | undefined> {
   try {
     const answer = await question
@@ -46,7 +48,7 @@ async function* ask<T>(
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     const { message, hint } = error
-    yield { subject, result: 'warning', detail: `could not ask: ${message}`, hint }
+    yield { subject, result: 'warning', detail: `could not ask: ${message}`, hint, hinders }
     return undefined
   }
 }
@@ -57,8 +59,10 @@ async function readVersioning(
 ): Promise<boolean> {
   const command = new GetBucketVersioningCommand({ Bucket: bucket })
   const about = { action: 'ask for the versioning of', signal, rights: 's3:GetBucketVersioning' }
-  const { Status } = await call(about, (client, options) => client.send(command, options))
-  return Status === 'Enabled'
+  const answer = await call(about, (client, options) =>
+    client.send(command, options).catch(withoutSupport),
+  )
+  return answer?.Status === 'Enabled'
 }
 
 function describeVersioning(enabled: boolean): Omit<StoreFinding, 'subject'> {
@@ -93,12 +97,12 @@ function describeLock(
   }
 }
 
-/** The rules in force that may concern what is below the root. */
+/** The rules in force that may concern what is below the root; `undefined` where there are none. */
 async function readRules(
   { bucket, call }: S3Connection,
   root: string,
   { signal }: StoreCallOptions,
-): Promise<LifecycleRule[]> {
+): Promise<LifecycleRule[] | undefined> {
   const command = new GetBucketLifecycleConfigurationCommand({ Bucket: bucket })
   const about = {
     action: 'ask for the lifecycle rules of',
@@ -106,9 +110,13 @@ async function readRules(
     rights: 's3:GetLifecycleConfiguration',
   }
   const answer = await call(about, (client, options) =>
-    client.send(command, options).catch(withoutError(['NoSuchLifecycleConfiguration'])),
+    client
+      .send(command, options)
+      .catch(withoutError(['NoSuchLifecycleConfiguration']))
+      .then((found) => found?.Rules ?? [])
+      .catch(withoutSupport),
   )
-  return (answer?.Rules ?? []).filter((rule) => {
+  return answer?.filter((rule) => {
     const prefix = prefixOf(rule)
     return rule.Status === 'Enabled' && (prefix.startsWith(root) || root.startsWith(prefix))
   })
@@ -119,9 +127,14 @@ function prefixOf({ Filter, Prefix }: LifecycleRule): string {
 }
 
 function describeRules(
-  rules: readonly LifecycleRule[],
+  rules: readonly LifecycleRule[] | undefined,
   { root, keepsVersions }: { root: string; keepsVersions: boolean },
 ): Omit<StoreFinding, 'subject'>[] {
+  if (rules === undefined) {
+    return [
+      { result: 'ok', detail: 'the server has no lifecycle rules, so none removes snapshots' },
+    ]
+  }
   const findings: Omit<StoreFinding, 'subject'>[] = rules
     .filter(({ Expiration }) => Expiration?.Days !== undefined || Expiration?.Date !== undefined)
     .map((rule) => ({
@@ -138,6 +151,28 @@ function describeRules(
     })
   }
   return findings
+}
+
+/** Whether unfinished uploads can be listed, once it is sure that they can be aborted. */
+async function askForUploads(
+  connection: S3Connection,
+  options: StoreCallOptions,
+): Promise<boolean> {
+  const canList = await canListUploads(connection, options)
+  if (canList) await tryAbort(connection, options)
+  return canList
+}
+
+function describeUploads(canList: boolean): Omit<StoreFinding, 'subject'>[] {
+  if (canList) return [{ result: 'ok', detail: 'unfinished uploads can be listed and aborted' }]
+  return [
+    {
+      result: 'warning',
+      detail:
+        'the server does not list unfinished uploads, so prune cannot sweep what killed runs left of them',
+      hint: 'add a lifecycle rule with AbortIncompleteMultipartUpload, or look for them on the server',
+    },
+  ]
 }
 
 function describeRule(rule: LifecycleRule): string {

@@ -81,8 +81,8 @@ export interface S3Call {
   /** The object's key in the store; none when the call is about the bucket. */
   readonly key?: string
   readonly signal?: AbortSignal | undefined
-  /** What the credentials must be allowed, when it is more than every store needs. */
-  readonly rights?: string | undefined
+  /** What the credentials must be allowed for it. */
+  readonly rights: string
   /** How many bytes are sent; the server has more time for more of them. */
   readonly bytes?: number | undefined
 }

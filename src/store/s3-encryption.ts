@@ -25,7 +25,7 @@ export async function confirmEncryption(
 ): Promise<void> {
   if (encryption === undefined) return
   const command = new HeadObjectCommand({ Bucket: bucket, Key: fullKey(key) })
-  const about = { action: 'ask for the encryption of', key, signal }
+  const about = { action: 'ask for the encryption of', key, signal, rights: 's3:GetObject' }
   const found = await call(about, (client, options) => client.send(command, options))
   if (found.ServerSideEncryption === algorithms[encryption.mode]) return
   const state = found.ServerSideEncryption ?? 'none'

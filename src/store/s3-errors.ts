@@ -19,8 +19,8 @@ export interface CallContext {
   /** The address of the object or the store. */
   readonly target: string
   readonly bucket: string
-  /** What the call needs to be allowed beyond what every store needs. */
-  readonly rights?: string | undefined
+  /** What the credentials must be allowed for it. */
+  readonly rights: string
   readonly tagging?: boolean | undefined
   readonly lock?: object | undefined
   readonly encryption?: object | undefined
@@ -68,6 +68,13 @@ export function withoutError(names: readonly string[]): (error: unknown) => unde
   }
 }
 
+/** Handles the answer of a server that does not know a request as the absence of an answer. */
+export function withoutSupport(error: unknown): undefined {
+  const { name, status } = readError(error)
+  if (status === 501 || status === 405 || unknownRequest.has(name)) return undefined
+  throw error
+}
+
 /** Turns what the SDK reported into words. Nothing of the request reaches the message or cause. */
 export function explainS3Error(error: unknown, context: CallContext): StoreError {
   if (error instanceof StoreError) return error
@@ -107,6 +114,9 @@ const busyHint = 'Try again later'
 /** Codes that stay what they are however often the request is repeated, whatever their status. */
 const lasting = new Set(['AccessDenied', 'QuotaExceeded', 'NotImplemented', 'InsufficientStorage'])
 
+/** How servers answer what they have no idea of. */
+const unknownRequest = new Set(['NotImplemented', 'MethodNotAllowed'])
+
 const transientCodes = new Set([
   'TimeoutError',
   'RequestTimeout',
@@ -145,10 +155,7 @@ const keyUnusable: Explanation = {
 
 const denied = ({ context: { bucket, rights } }: Facts): Explanation => ({
   state: 'access denied',
-  hint: rights
-    ? `Allow these credentials ${rights} in bucket ${bucket}`
-    : `Allow these credentials to list bucket ${bucket}, and to get, put and delete its objects ` +
-      'and abort uploads; without the right to list, a missing object looks forbidden',
+  hint: `Allow these credentials ${rights} in bucket ${bucket}`,
   kind: 'usage',
 })
 

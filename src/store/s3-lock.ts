@@ -8,7 +8,7 @@ import {
 import { StoreError } from './errors.ts'
 import type { StoreCallOptions } from './object-store.ts'
 import type { ObjectLock, S3Connection } from './s3-connection.ts'
-import { withoutError } from './s3-errors.ts'
+import { withoutError, withoutSupport } from './s3-errors.ts'
 
 /** An object whose lock is asked for or set. */
 type LockTarget = StoreCallOptions & { readonly key: string }
@@ -20,9 +20,6 @@ interface Retention {
 
 /** How servers say that neither the bucket nor the object has a lock: S3 and Ceph differ. */
 const noLock = ['NoSuchObjectLockConfiguration', 'ObjectLockConfigurationNotFoundError']
-
-/** How servers without Object Lock answer a question about it. */
-const noObjectLock = ['NotImplemented', 'MethodNotAllowed']
 
 /** What a request to write says of the lock. */
 export function lockMembers({ lock }: S3Connection, lockFrom: Date | undefined) {
@@ -88,7 +85,7 @@ export async function readBucketLock(
     rights: 's3:GetBucketObjectLockConfiguration',
   }
   const answer = await connection.call(call, (client, options) =>
-    client.send(command, options).catch(withoutError([...noLock, ...noObjectLock])),
+    client.send(command, options).catch(withoutError(noLock)).catch(withoutSupport),
   )
   const found = answer?.ObjectLockConfiguration
   return found?.ObjectLockEnabled === 'Enabled' ? found : undefined

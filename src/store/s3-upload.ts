@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import {
   AbortMultipartUploadCommand,
   type CompletedPart,
@@ -51,6 +52,7 @@ export async function putObject(
       ...description(connection, upload, metadata),
       Body: body,
       ContentLength: body.length,
+      ...checksumOf(connection, body),
     })
     required((await client.send(command, options)).ETag, 'an ETag')
   })
@@ -69,6 +71,7 @@ export async function beginUpload(
     const command = new CreateMultipartUploadCommand({
       ...target(connection, key),
       ...description(connection, begun, metadata),
+      ...(connection.checksums && checksumAlgorithm),
     })
     return required((await client.send(command, options)).UploadId, 'an UploadId')
   })
@@ -96,6 +99,7 @@ export async function beginUpload(
       const call = {
         action: 'abort the upload of',
         key,
+        rights: 's3:AbortMultipartUpload',
         signal: AbortSignal.timeout(abortTimeoutMs),
       }
       await connection
@@ -126,7 +130,7 @@ async function sendPart(
       PartNumber: number,
       Body: bytes,
       ContentLength: bytes.length,
-      ...checksumAlgorithm(connection),
+      ...checksumOf(connection, bytes),
     })
     const { ETag, ChecksumSHA256 } = await client.send(command, options)
     return {
@@ -162,8 +166,9 @@ async function sendTags(
     ...target(connection, key),
     Tagging: { TagSet: toTags(metadata) },
   })
-  await connection.call({ action: 'tag', key, signal }, (client, options) =>
-    client.send(command, options),
+  await connection.call(
+    { action: 'tag', key, signal, rights: 's3:PutObjectTagging' },
+    (client, options) => client.send(command, options),
   )
 }
 
@@ -176,7 +181,7 @@ async function isStored(
   { key, signal }: Upload,
   size: number,
 ): Promise<boolean> {
-  const call = { action: 'look for', key, signal }
+  const call = { action: 'look for', key, signal, rights: 's3:GetObject' }
   const command = new HeadObjectCommand(target(connection, key))
   try {
     const { ContentLength } = await connection.call(call, (client, options) =>
@@ -194,8 +199,11 @@ async function confirm(connection: S3Connection, upload: Upload): Promise<void> 
   await confirmLock(connection, upload, upload.lockFrom)
 }
 
-function writing({ lock }: S3Connection, { key, signal, lockFrom }: Upload): S3Call {
-  const rights = lock && lockFrom && 's3:PutObject and s3:PutObjectRetention'
+function writing({ lock, tagging }: S3Connection, { key, signal, lockFrom }: Upload): S3Call {
+  const more = [tagging && 's3:PutObjectTagging', lock && lockFrom && 's3:PutObjectRetention']
+  const rights = ['s3:PutObject', ...more]
+    .filter((right) => typeof right === 'string')
+    .join(' and ')
   return { action: 'write', key, signal, rights }
 }
 
@@ -209,13 +217,18 @@ function description(connection: S3Connection, { lockFrom }: Upload, metadata: O
     ...lockMembers(connection, lockFrom),
     ...encryptionMembers(connection),
     ...(connection.tagging && { Tagging: encodeTags(metadata) }),
-    ...checksumAlgorithm(connection),
   }
 }
 
-function checksumAlgorithm({ checksums }: S3Connection): { ChecksumAlgorithm?: 'SHA256' } {
-  return checksums ? { ChecksumAlgorithm: 'SHA256' } : {}
+/**
+ * What a request says of its bytes. Where every object is locked, S3 takes none without a checksum,
+ * and MD5 is the one that every server knows.
+ */
+function checksumOf({ checksums }: S3Connection, bytes: Uint8Array) {
+  return checksums ? checksumAlgorithm : { ContentMD5: hash('md5', bytes, 'base64') }
 }
+
+const checksumAlgorithm = { ChecksumAlgorithm: 'SHA256' } as const
 
 function required(value: string | undefined, name: string): string {
   if (value === undefined) throw new UnexpectedAnswer(`The answer lacks ${name}`)

@@ -89,8 +89,10 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         Bucket: connection.bucket,
         Key: connection.fullKey(checked(key)),
       })
-      await connection.call({ action: 'remove', key, signal }, (client, sendOptions) =>
-        client.send(command, sendOptions).catch(withoutError(['NoSuchKey'])),
+      await connection.call(
+        { action: 'remove', key, signal, rights: 's3:DeleteObject' },
+        (client, sendOptions) =>
+          client.send(command, sendOptions).catch(withoutError(['NoSuchKey'])),
       )
     },
 
@@ -121,6 +123,8 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   return store
 }
 
+const readRights = 's3:GetObject and s3:ListBucket (without it what is missing looks forbidden)'
+
 type ReadTarget = StoreCallOptions & { readonly key: string }
 
 /** Reads a whole object; a body that breaks off is one more failure to repeat the request after. */
@@ -129,7 +133,8 @@ async function getObject(
   { key, signal }: ReadTarget,
   maxBytes: number,
 ): Promise<Uint8Array | undefined> {
-  return await connection.call({ action: 'read', key, signal }, async (client, options) => {
+  const call: S3Call = { action: 'read', key, signal, rights: readRights }
+  return await connection.call(call, async (client, options) => {
     const arriving = await requestObject(connection, key, client, options)
     if (arriving === undefined) return undefined
     const { body, size } = arriving
@@ -148,7 +153,7 @@ async function openObject(
   connection: S3Connection,
   { key, signal }: ReadTarget,
 ): Promise<AsyncIterable<Uint8Array> | undefined> {
-  const call: S3Call = { action: 'read', key, signal }
+  const call: S3Call = { action: 'read', key, signal, rights: readRights }
   const arriving = await connection.call(call, (client, options) =>
     requestObject(connection, key, client, options),
   )
@@ -254,8 +259,9 @@ async function fetchPage(
     ...(token === undefined &&
       startAfter !== undefined && { StartAfter: connection.fullKey(startAfter) }),
   })
-  return await connection.call({ action: 'list', signal }, async (client, options) =>
-    readPage(connection, await client.send(command, options)),
+  return await connection.call(
+    { action: 'list', signal, rights: 's3:ListBucket' },
+    async (client, options) => readPage(connection, await client.send(command, options)),
   )
 }
 

@@ -54,6 +54,10 @@ export interface S3ServerOptions extends BucketSetup {
   readonly pageSize?: number
   /** Whether object tags are supported. */
   readonly tagging?: boolean
+  /** What the keys may not do. */
+  readonly denied?: readonly S3Operation[]
+  /** What the server does not know. */
+  readonly unsupported?: readonly S3Operation[]
 }
 
 const bucketName = 'backups'
@@ -135,6 +139,8 @@ function refuse(request: S3Request, options: S3ServerOptions): S3Answer | undefi
   if (accessKey === undefined) return answerError(403, 'AccessDenied')
   if (accessKey !== credentials.accessKeyId) return answerError(403, 'InvalidAccessKeyId')
   if (bucket !== bucketName) return answerError(404, 'NoSuchBucket')
+  if (options.denied?.includes(request.operation)) return answerError(403, 'AccessDenied')
+  if (options.unsupported?.includes(request.operation)) return answerError(501, 'NotImplemented')
   const sent = headers['x-amz-content-sha256'] ?? ''
   if (sent.startsWith('STREAMING-')) return answerError(501, 'NotImplemented')
   if (sent !== 'UNSIGNED-PAYLOAD' && sent !== sha256(body).toString('hex')) {
@@ -144,13 +150,16 @@ function refuse(request: S3Request, options: S3ServerOptions): S3Answer | undefi
   if (checksum !== undefined && checksum !== sha256(body).toString('base64')) {
     return answerError(400, 'BadDigest')
   }
-  if (headers['x-amz-object-lock-mode'] !== undefined) {
-    const isChecked = Object.keys(headers).some((name) =>
-      /^(content-md5|x-amz-checksum-)/.test(name),
-    )
-    const isUnfit = request.operation === 'PutObject' && !isChecked
-    if (!options.objectLock || isUnfit) return answerError(400, 'InvalidRequest')
+  const md5 = headers['content-md5']
+  if (md5 !== undefined && md5 !== createHash('md5').update(body).digest('base64')) {
+    return answerError(400, 'BadDigest')
   }
+  const locks = headers['x-amz-object-lock-mode'] !== undefined
+  const isUnchecked =
+    ['PutObject', 'UploadPart'].includes(request.operation) &&
+    !Object.keys(headers).some((name) => /^(content-md5|x-amz-checksum-)/.test(name))
+  if (locks && !options.objectLock) return answerError(400, 'InvalidRequest')
+  if ((locks || options.defaultRetention) && isUnchecked) return answerError(400, 'InvalidRequest')
   if (headers['x-amz-tagging'] !== undefined && options.tagging === false) {
     return answerError(501, 'NotImplemented')
   }

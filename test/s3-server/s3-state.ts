@@ -31,6 +31,10 @@ export interface ServedUpload {
 export interface BucketSetup {
   /** Whether it was made with Object Lock, and so keeps versions. */
   readonly objectLock?: boolean
+  /** By which every object is locked that is put without a lock of its own; needs `objectLock`. */
+  readonly defaultRetention?: { readonly mode: string; readonly days: number }
+  /** Whether nothing that is locked can be deleted; real servers hide it by a marker. */
+  readonly keepsLocked?: boolean
   /** What is taken with 200 and forgotten. */
   readonly ignores?: readonly ('lock' | 'encryption')[]
   /** Its lifecycle rules, as XML. */
@@ -120,7 +124,13 @@ export const handlers = {
 
   GetObjectLockConfiguration({ setup }) {
     if (!setup.objectLock) return answerError(404, 'ObjectLockConfigurationNotFoundError')
-    return answerXml('ObjectLockConfiguration', element('ObjectLockEnabled', 'Enabled'))
+    const { defaultRetention: rule } = setup
+    const parts = rule && element('Mode', rule.mode) + element('Days', String(rule.days))
+    return answerXml(
+      'ObjectLockConfiguration',
+      element('ObjectLockEnabled', 'Enabled') +
+        (parts ? element('Rule', element('DefaultRetention', parts)) : ''),
+    )
   },
 
   GetBucketVersioning({ setup }) {
@@ -136,6 +146,10 @@ export const handlers = {
   },
 
   DeleteObject(bucket, { key }) {
+    const until = bucket.objects.get(key)?.retention?.until
+    if (bucket.setup.keepsLocked && until && until > new Date()) {
+      return answerError(403, 'AccessDenied')
+    }
     bucket.objects.delete(key)
     return { status: 204 }
   },
@@ -247,7 +261,8 @@ function describeUpload(id: string, key: string, startedAt: Date): string {
   return element('Key', escapeXml(key)) + element('UploadId', id) + initiated
 }
 
-function description(headers: S3Request['headers'], { ignores = [] }: BucketSetup) {
+function description(headers: S3Request['headers'], setup: BucketSetup) {
+  const { ignores = [] } = setup
   const metadata = Object.entries(headers)
     .filter(([name]) => name.startsWith('x-amz-meta-'))
     .map(([name, value]) => [name.slice('x-amz-meta-'.length), value])
@@ -257,14 +272,18 @@ function description(headers: S3Request['headers'], { ignores = [] }: BucketSetu
     encryption: ignores.includes('encryption')
       ? undefined
       : headers['x-amz-server-side-encryption'],
-    retention: ignores.includes('lock') ? undefined : retentionIn(headers),
+    retention: ignores.includes('lock') ? undefined : retentionIn(headers, setup),
   }
 }
 
-function retentionIn(headers: S3Request['headers']): Retention | undefined {
+function retentionIn(
+  headers: S3Request['headers'],
+  { defaultRetention: rule }: BucketSetup,
+): Retention | undefined {
   const mode = headers['x-amz-object-lock-mode']
   const until = new Date(headers['x-amz-object-lock-retain-until-date'] ?? '')
-  return mode === undefined ? undefined : { mode, until }
+  if (mode !== undefined) return { mode, until }
+  return rule && { mode: rule.mode, until: new Date(Date.now() + rule.days * 24 * 3600_000) }
 }
 
 function objectHeaders(object: ServedObject): Record<string, string> {

@@ -439,6 +439,13 @@ describe('tags', () => {
   })
 })
 
+describe('a server that lacks something', () => {
+  it('has no list of unfinished uploads, which reads as none', async () => {
+    const { store } = await setUp({}, { unsupported: ['ListMultipartUploads'] })
+    expect(await collect(store.listUnfinished())).toEqual([])
+  })
+})
+
 describe('an upload in parts', () => {
   it('outlasts what passes, at every step', async () => {
     const { server, store } = await setUp()
