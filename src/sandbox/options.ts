@@ -22,7 +22,7 @@ export interface Behaviour {
   readonly staleLists: number
   /** Takes booleans as strings, and `maxDailyGB` as a fraction or null. */
   readonly lenientBodies: boolean
-  /** Serves import, and GET and DELETE of a sub account by id. */
+  /** Serves import, sub accounts in detail, and GET and DELETE of a sub account by id. */
   readonly extraOperations: boolean
 }
 

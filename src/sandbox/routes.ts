@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
 import { addAdminRoutes } from './admin.ts'
+import { listDetailed, readDetailed } from './detailed.ts'
 import { answer, type Perform, readBody, recordRequest, type Service } from './exchange.ts'
 import { exportObjects } from './exports.ts'
 import type { Operation } from './faults.ts'
@@ -38,6 +39,8 @@ export function createRoutes(service: Service): Hono<{ Bindings: HttpBindings }>
   app.put(`${subAccounts}/:id`, serve('replace', replaceSubAccount))
   if (extraOperations) {
     app.post(`${pathPrefix}/kibana/import`, serve('import', importObjects))
+    app.get(`${subAccounts}/detailed`, serve('list', listDetailed))
+    app.get(`${subAccounts}/detailed/:id`, serve('read', readDetailed))
     app.get(`${subAccounts}/:id`, serve('read', readSubAccount))
     app.delete(`${subAccounts}/:id`, serve('remove', removeSubAccount))
   }

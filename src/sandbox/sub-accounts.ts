@@ -74,12 +74,13 @@ export function removeSubAccount(service: Service, request: ServiceRequest): Rep
 }
 
 /** Sub account operations need a main account's token (specification, "Authentication"). */
-function mainAccount({ options }: Service, { account }: ServiceRequest): StoredAccount {
+export function mainAccount({ options }: Service, { account }: ServiceRequest): StoredAccount {
   if (account.owner !== undefined) throw refusedToken(options.behaviour)
   return account
 }
 
-function subAccount({ state }: Service, main: StoredAccount, id: string): StoredAccount {
+/** The main account's sub account of this id. */
+export function subAccount({ state }: Service, main: StoredAccount, id: string): StoredAccount {
   const accountId = readAccountId(id)
   const account = accountId === undefined ? undefined : state.account(accountId)
   if (account === undefined || account.owner !== main.accountId) {

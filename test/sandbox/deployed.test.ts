@@ -8,6 +8,7 @@ import {
   startShop,
   subAccountsPath,
   subId,
+  subToken,
 } from './calls.ts'
 
 const body = { accountName: 'Sub', retentionDays: 5, maxDailyGB: 8 }
@@ -58,6 +59,63 @@ describe('the deployed form', () => {
     expect(await (await call(sandbox, 'GET', address)).json()).toMatchObject({ accountId: subId })
     expect((await call(sandbox, 'DELETE', address)).status).toBe(204)
     expect((await call(sandbox, 'GET', address)).status).toBe(404)
+  })
+})
+
+describe('the deployed form, in detail', () => {
+  const relation = { ownerAccountId: mainId, subAccountId: subId, type: 'SUB_ACCOUNT' }
+  const detailed = {
+    subAccountRelation: { ...relation, searchable: false, accessible: false },
+    account: {
+      accountId: subId,
+      accountName: 'Sub',
+      accountToken: expect.any(String),
+      active: true,
+      maxDailyGB: 8,
+      retentionDays: 5,
+    },
+    sharingObjectsAccounts: [],
+    utilizationSettings: { frequencyMinutes: null, utilizationEnabled: false },
+    dailyUsagesList: { usage: [] },
+    docSizeSetting: false,
+  }
+
+  it('shows every sub account', async () => {
+    await using sandbox = await startShop({ form: 'deployed' })
+    const response = await call(sandbox, 'GET', `${subAccountsPath(sandbox)}/detailed`)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject([
+      detailed,
+      { account: { accountId: otherSubId, accountName: 'Other' } },
+    ])
+  })
+
+  it('shows one sub account, with those it shares objects with', async () => {
+    await using sandbox = await startShop({ form: 'deployed' })
+    const path = subAccountsPath(sandbox)
+    const one = await call(sandbox, 'GET', `${path}/detailed/${subId}`)
+    expect(await one.json()).toMatchObject(detailed)
+    const sharing = { ...body, sharingObjectsAccounts: [otherSubId] }
+    await call(sandbox, 'PUT', `${path}/${subId}`, { body: sharing })
+    const changed = await call(sandbox, 'GET', `${path}/detailed/${subId}`)
+    expect(await changed.json()).toMatchObject({
+      sharingObjectsAccounts: [{ accountId: otherSubId, accountName: 'Other' }],
+    })
+  })
+
+  it('refuses an id that is none of its own, and the token of a sub account', async () => {
+    await using sandbox = await startShop({ form: 'deployed' })
+    const path = `${subAccountsPath(sandbox)}/detailed`
+    expect((await call(sandbox, 'GET', `${path}/${mainId}`)).status).toBe(404)
+    const refused = await call(sandbox, 'GET', path, { token: subToken })
+    expect(await refused.json()).toMatchObject({ code: 403 })
+  })
+
+  it('is not in the specified form', async () => {
+    await using sandbox = await startShop()
+    const path = `${subAccountsPath(sandbox)}/detailed`
+    expect((await call(sandbox, 'GET', path)).status).toBe(404)
+    expect((await call(sandbox, 'GET', `${path}/${subId}`)).status).toBe(404)
   })
 })
 
