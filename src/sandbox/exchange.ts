@@ -26,7 +26,7 @@ export interface Service {
   readonly nextTurn: (account: number, type: string) => number
 }
 
-/** A request of a known account, read to its end. */
+/** A request of a known account, with its whole body. */
 export interface ServiceRequest {
   readonly account: StoredAccount
   readonly body: Uint8Array
@@ -38,6 +38,7 @@ export interface ServiceRequest {
 /** Does what one operation is for. Throws a `Refusal` when it will not. */
 export type Perform = (service: Service, request: ServiceRequest) => Reply
 
+const nothing = new Uint8Array()
 const MAX_BODY_BYTES = 512 * 1024 * 1024
 const MAX_RECORDED_BYTES = 64 * 1024
 
@@ -51,7 +52,8 @@ export async function answer(
   const account = accountOf(service, incoming)
   const leave = account === undefined ? undefined : service.recorder.enter(account.accountId)
   signal.addEventListener('abort', () => leave?.leave())
-  const body = await readBody(incoming)
+  // An unknown token is refused before its body has arrived; Node discards the rest.
+  const body = account === undefined ? nothing : await readBody(incoming)
   const target = { operation, type: typeAsked(operation, body), account: account?.accountId }
   const answered = recordRequest(service, incoming, { ...target, body })
   const fault = service.faults.take(target)
@@ -73,7 +75,7 @@ export async function answer(
   await sendReply(outgoing, reply, { fault, date: now(), gzip: compress, contentLength, signal })
 }
 
-/** Records a request that is answered elsewhere. */
+/** Records a request with the beginning of its body, if that was read. */
 export function recordRequest(
   { recorder }: Service,
   incoming: IncomingMessage,
@@ -81,11 +83,11 @@ export function recordRequest(
     operation: Operation | undefined
     type: string | undefined
     account: number | undefined
-    body: Uint8Array | undefined
+    body?: Uint8Array | undefined
   },
 ): (status: number) => void {
   const { 'x-api-token': _secret, ...headers } = incoming.headers
-  const start = request.body?.subarray(0, MAX_RECORDED_BYTES) ?? new Uint8Array()
+  const start = request.body?.subarray(0, MAX_RECORDED_BYTES) ?? nothing
   return recorder.record({
     ...request,
     method: incoming.method ?? '',

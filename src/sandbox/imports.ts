@@ -46,7 +46,7 @@ function readImport(body: Uint8Array): {
   hits: readonly SplitHit[]
 } {
   try {
-    const { override } = JSON.parse(Buffer.from(body).toString()) as { override?: unknown }
+    const { override = false } = JSON.parse(Buffer.from(body).toString()) as { override?: unknown }
     if (typeof override !== 'boolean') throw new Error('override is not a boolean')
     return { override, ...splitDocument(body, 'the import') }
   } catch (error) {

@@ -3,7 +3,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
 import { addAdminRoutes } from './admin.ts'
 import { listDetailed, readDetailed } from './detailed.ts'
-import { answer, type Perform, readBody, recordRequest, type Service } from './exchange.ts'
+import { answer, type Perform, recordRequest, type Service } from './exchange.ts'
 import { exportObjects } from './exports.ts'
 import type { Operation } from './faults.ts'
 import { importObjects } from './imports.ts'
@@ -45,11 +45,10 @@ export function createRoutes(service: Service): Hono<{ Bindings: HttpBindings }>
     app.delete(`${subAccounts}/:id`, serve('remove', removeSubAccount))
   }
   addAdminRoutes(app, service)
-  app.notFound(async (context) => {
+  app.notFound((context) => {
     const { incoming } = context.env
-    const body = await readBody(incoming)
     const nothing = { operation: undefined, type: undefined, account: undefined }
-    recordRequest(service, incoming, { ...nothing, body })(404)
+    recordRequest(service, incoming, nothing)(404)
     return context.json({ code: 404, message: 'Not found' }, 404)
   })
   app.onError((error, context) => {

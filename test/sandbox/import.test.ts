@@ -30,9 +30,11 @@ describe('import', () => {
     expect(await exportedText(sandbox, 'visualization')).toContain(hits[2])
   })
 
-  it('leaves what is there without override', async () => {
+  it.each([
+    ['override false', importBody(['{"_id":"search:1"}'], { override: false })],
+    ['no override', '{"kibanaVersion":"7","hits":[{"_id":"search:1"}]}'],
+  ])('leaves what is there with %s', async (_what, body) => {
     await using sandbox = await startShop(...settings)
-    const body = importBody(['{"_id":"search:1"}'], { override: false })
     const response = await call(sandbox, 'POST', '/kibana/import', { body })
     expect(await response.json()).toMatchObject({ ignored: ['search:1'], updated: [] })
     expect(await exportedText(sandbox, 'search')).toBe(documents.search)
@@ -66,7 +68,7 @@ describe('import', () => {
 
   it.each([
     ['another kibanaVersion', importBody([kept], { kibanaVersion: '8' })],
-    ['no override', `{"kibanaVersion":"7","hits":[]}`],
+    ['an override that is no boolean', `{"kibanaVersion":"7","override":1,"hits":[]}`],
     ['no hits', `{"kibanaVersion":"7","override":true}`],
     ['a hit that is broken', importBody(['{"_id":}'])],
     ['no JSON', 'hits'],

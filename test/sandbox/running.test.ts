@@ -99,6 +99,29 @@ describe('a large generated export', () => {
   })
 })
 
+describe('a body of a request that is refused', () => {
+  it.each([
+    ['of an unknown token', '/kibana/export', 'nobody', 403],
+    ['for an address that is none', '/nowhere', mainToken, 404],
+  ])('is not read: %s', async (_what, path, token, status) => {
+    await using sandbox = await startShop()
+    const { promise: sent, resolve } = Promise.withResolvers<void>()
+    async function* endless() {
+      yield Buffer.from('{"type":')
+      await sent
+    }
+    const response = await fetch(sandbox.url + path, {
+      method: 'POST',
+      headers: { 'x-api-token': token },
+      body: ReadableStream.from(endless()),
+      duplex: 'half',
+    })
+    expect(response.status).toBe(status)
+    resolve()
+    await response.text()
+  })
+})
+
 describe('recorded requests', () => {
   it('come in order, without tokens', async () => {
     await using sandbox = await startShop()
