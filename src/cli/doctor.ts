@@ -1,5 +1,6 @@
 import { connectAccount, openArchive } from '../app.ts'
 import { type AccountConfig, defaultTypes, type Limits } from '../config/config.ts'
+import { warningsOf } from '../config/warnings.ts'
 import { hintOf } from '../errors.ts'
 import { describeProxy } from '../http/proxy.ts'
 import { type Claim, findRivals } from '../owners.ts'
@@ -45,6 +46,9 @@ async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Fi
   const schedule = config.schedule && `, ${config.schedule.cron} (${config.schedule.timeZone})`
   const what = `${config.accounts.length} account(s), ${config.types.join(', ')}`
   yield { check: 'configuration', result: 'ok', detail: `${what}${schedule ?? ''}` }
+  for (const detail of warningsOf(config)) {
+    yield { check: 'configuration', result: 'warning', detail }
+  }
   for (const type of defaultTypes) {
     if (!config.types.includes(type)) {
       yield {

@@ -55,15 +55,19 @@ function addAccounts(
       `${token.source}: the configuration file lists accounts, and none has this token: unset it, or name it as a token there`,
     )
   }
-  if (id === undefined || accountId === undefined) return file
-  if (!accounts.some(owns)) {
+  if (id && !isUsed) {
     problems.push(
       `${id.source}: the configuration file lists accounts, and none has the token of DASHKEEP_API_TOKEN: unset it, or write accountId there`,
     )
-    return file
   }
-  const list = accounts.map((one) => (isSection(one) && owns(one) ? { ...one, accountId } : one))
-  return withValue(file, 'accounts', list)
+  if (accountId === undefined || !isUsed) return file
+  const identify = (one: unknown) => (isSection(one) && owns(one) ? { ...one, accountId } : one)
+  const { management } = file
+  return {
+    ...file,
+    ...(accounts.length > 0 && { accounts: accounts.map(identify) }),
+    ...(management !== undefined && { management: identify(management) }),
+  }
 }
 
 /** Names an address or prefix for accounts that name none, where each names another. */

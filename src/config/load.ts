@@ -4,7 +4,7 @@ import { complete } from './complete.ts'
 import type { AccountConfig, Config, Environment } from './config.ts'
 import { describeIssues, expectation } from './issues.ts'
 import { addLists, findIgnoredAddresses, findSources } from './lists.ts'
-import { toStoreUrl } from './paths.ts'
+import { expandHome, toStoreUrl } from './paths.ts'
 import { readConfigFile } from './read-file.ts'
 import { findConflicts } from './rules.ts'
 import { type FileConfig, fileSchema } from './schema.ts'
@@ -40,7 +40,8 @@ export async function loadConfig(
   needs: readonly ConfigNeed[] = [],
 ): Promise<Config> {
   const variables = await readVariables(env)
-  const path = flags.config ?? variables.given.get('CONFIG')?.value
+  const given = flags.config ?? variables.given.get('CONFIG')?.value
+  const path = given && expandHome(given)
   const file = path === undefined ? withoutFile(variables) : await readConfigFile(path)
   const problems = [...variables.problems.values()]
   problems.push(...findIgnoredAddresses(file, variables))

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isSection, listAt, type Section, valueAt, withValue } from './section.ts'
 
@@ -8,7 +8,12 @@ export const pathPattern = /^(\.{0,2}|~)\/.|^\.{1,2}\/?$/
 
 /** Resolves a path against a folder; `~/` is the home folder. */
 export function toAbsolutePath(path: string, folder: string): string {
-  return path.startsWith('~/') ? resolve(homedir(), path.slice(2)) : resolve(folder, path)
+  return resolve(folder, expandHome(path))
+}
+
+/** Puts the home folder in place of a `~` that the shell has left. */
+export function expandHome(path: string): string {
+  return path.startsWith('~/') ? join(homedir(), path.slice(2)) : path
 }
 
 /** Turns the path of a folder into a `file://` address; any other store stays as it is. */

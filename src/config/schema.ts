@@ -57,7 +57,7 @@ const cronProblems = {
   'never due': 'never due',
 }
 const missingCron =
-  'missing, and DASHKEEP_SCHEDULE is not set: the rest of a schedule is of no use without it'
+  'missing, and DASHKEEP_SCHEDULE is not set: a time zone alone (timeZone, DASHKEEP_TIME_ZONE) is no schedule'
 
 /** The form of the configuration file. What settings ask of each other is in `rules.ts`. */
 export const fileSchema = z

@@ -1,7 +1,7 @@
 import { readAccountId } from '../account-id.ts'
 import { closest } from './closest.ts'
 import type { Environment, SecretSource } from './config.ts'
-import { toAbsolutePath, toStoreUrl } from './paths.ts'
+import { expandHome, toAbsolutePath, toStoreUrl } from './paths.ts'
 import { fileState, readText } from './secrets.ts'
 
 /** What dashkeep reads from the environment, without `DASHKEEP_`. Each also with `_FILE`. */
@@ -74,7 +74,7 @@ async function readVariable(
   const long = `DASHKEEP_${name}`
   const source = `${long}_FILE`
   const value = env[long]?.trim()
-  const path = env[source]?.trim()
+  const path = expandHome(env[source]?.trim() ?? '')
   if (value && path) return `${long} and ${source} are both set: unset one`
   if (value) return { value, source: long, secret: { env: long } }
   if (!path) return value === '' ? emptyProblem(name) : undefined
@@ -120,7 +120,11 @@ const overrides: readonly {
     place: 'worker.listen',
     toValue: ({ value }) => (value === 'false' ? false : value),
   },
-  { name: 'METRICS_TEXTFILE', place: 'metrics.textfile' },
+  {
+    name: 'METRICS_TEXTFILE',
+    place: 'metrics.textfile',
+    toValue: ({ value }) => expandHome(value),
+  },
   { name: 'PUSHGATEWAY', place: 'metrics.pushgateway' },
 ]
 
@@ -140,7 +144,7 @@ export function overridesOf({ given }: Variables, env: Environment): Override[] 
     return [{ place, value: toValue?.(variable) ?? variable.value, source: variable.source }]
   })
   const aws = awsVariables.flatMap(([source, place]) =>
-    env[source] ? [{ place, value: env[source], source }] : [],
+    env[source] ? [{ place, value: expandHome(env[source]), source }] : [],
   )
   return [
     ...own,

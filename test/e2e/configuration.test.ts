@@ -147,6 +147,13 @@ describe('a variable beside a file', () => {
     }
     const { exitCode, stdout, stderr } = await check(file, env, ['print'])
     expect([exitCode, stderr]).toEqual([0, ''])
+    const management = { token: { env: 'DASHKEEP_API_TOKEN' } }
+    const managed = await check(
+      { ...usable, management },
+      { DASHKEEP_API_TOKEN: 'x', DASHKEEP_ACCOUNT_ID: '7' },
+      ['print'],
+    )
+    expect(parse(managed.stdout).management).toMatchObject({ ...management, accountId: 7 })
     expect(parse(stdout).accounts.map((one: { accountId?: number }) => one.accountId)).toEqual([
       undefined,
       undefined,
@@ -275,7 +282,7 @@ describe('a configuration with many problems', () => {
         'types.2: "dashboard" comes twice',
         'compression: expected zstd, gzip or none, found "zip"; did you mean gzip?',
         'encryption: recipients and passphrase exclude each other',
-        'schedule.cron: missing, and DASHKEEP_SCHEDULE is not set: the rest of a schedule is of no use without it',
+        'schedule.cron: missing, and DASHKEEP_SCHEDULE is not set: a time zone alone (timeZone, DASHKEEP_TIME_ZONE) is no schedule',
         'schedule.timeZone: expected a time zone such as Europe/Berlin, found "Europe/Berlim"',
         'schedule.pruneAfter: needs retention, which says what to keep',
         'limits.attempts: expected at least 1, found 0',
@@ -357,7 +364,7 @@ describe('config check', () => {
   it('finds a time zone without a schedule', async () => {
     const { problems } = await check(usable, { DASHKEEP_TIME_ZONE: 'Europe/Berlin' })
     expect(problems).toEqual([
-      'schedule.cron: missing, and DASHKEEP_SCHEDULE is not set: the rest of a schedule is of no use without it',
+      'schedule.cron: missing, and DASHKEEP_SCHEDULE is not set: a time zone alone (timeZone, DASHKEEP_TIME_ZONE) is no schedule',
     ])
   })
 
@@ -446,6 +453,20 @@ describe('a plain path as the store', () => {
       expect(await storeOf(undefined, { ...env, DASHKEEP_STORE: path })).toBe(absolute)
     }
     expect(await storeOf(undefined, env, ['--store', '~/x'])).toBe(urlOf(join(homedir(), 'x')))
+  })
+
+  it('begins with ~/ for the home folder, as every path of a variable, flag or file may', async () => {
+    const env = { ...variables, DASHKEEP_METRICS_TEXTFILE: '~/x.prom', AWS_CA_BUNDLE: '~/x.pem' }
+    const { stdout } = await check(undefined, env, ['print'])
+    expect(parse(stdout)).toMatchObject({
+      metrics: { textfile: join(homedir(), 'x.prom') },
+      store: { caBundle: join(homedir(), 'x.pem') },
+    })
+    const none = join(homedir(), 'no-such-file')
+    const flag = await check(undefined, variables, ['check', '--config', '~/no-such-file'])
+    expect(flag.problems).toEqual([`${none} is not there`])
+    const file = await check(undefined, { ...variables, DASHKEEP_TYPES_FILE: '~/no-such-file' })
+    expect(file.problems).toEqual([`DASHKEEP_TYPES_FILE: ${none} is not there`])
   })
 
   it('is, like every path in a file, relative to the folder of the file', async () => {

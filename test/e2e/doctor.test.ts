@@ -40,9 +40,13 @@ describe('doctor', () => {
 
   it('warns of a token that could be any account’s, and of types left out', async () => {
     await using trial = await startTrial()
-    const { exitCode, findings } = await examine(trial, { DASHKEEP_TYPES: 'search,dashboard' })
+    const { exitCode, findings } = await examine(trial, {
+      DASHKEEP_TYPES: 'search,dashboard',
+      DASHKEEP_SCHEDULE: '0 3 1 * 1',
+    })
     expect(exitCode).toBe(0)
     expect(findings.filter(({ result }) => result === 'warning')).toMatchObject([
+      { check: 'configuration', detail: expect.stringContaining('0 3 1 * 1 is due only when') },
       { check: 'types', detail: expect.stringContaining('visualization') },
       { check: 'account default', hint: `set accountId to ${shopId}` },
     ])
