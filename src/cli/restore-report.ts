@@ -15,7 +15,7 @@ export function printSource(terminal: Terminal, { source, manifest }: Restoring)
 }
 
 /** Stable members for programs. */
-export function sourceToJson({ source, manifest }: Restoring): object {
+export function sourceToJson({ source, manifest }: Restoring) {
   return {
     label: source.label,
     accountId: source.account?.id,
@@ -56,13 +56,13 @@ function describe({ type, objectId, neededBy }: MissingObject): string {
   return `${type}:${objectId}, needed by ${first}${more}`
 }
 
-/** Prints a line for each item, and how many more there are. */
+/** Prints a line, or several, for each item, and how many more there are. */
 export function printList<Item>(
   terminal: Terminal,
   items: readonly Item[],
-  lineOf: (item: Item) => string,
+  linesOf: (item: Item) => string | readonly string[],
 ): void {
-  for (const item of items.slice(0, MAX_SHOWN)) terminal.print(lineOf(item))
+  for (const item of items.slice(0, MAX_SHOWN)) terminal.print(linesOf(item))
   const more = items.length - MAX_SHOWN
   if (more > 0) terminal.print(`  … and ${more} more (--json names all)`)
 }
@@ -71,6 +71,10 @@ export function printList<Item>(
 export function needsToJson(
   { added, indexPatterns, others, unexplained }: Selection,
   missing: readonly MissingObject[],
-): object {
-  return { added, missing, indexPatterns, others, unexplained }
+) {
+  const [absent, patterns, rest] = [missing, indexPatterns, others].map((objects) =>
+    objects.map((object) => ({ ...object })),
+  )
+  const unknown = unexplained.map((one) => ({ ...one }))
+  return { added, missing: absent, indexPatterns: patterns, others: rest, unexplained: unknown }
 }

@@ -1,5 +1,8 @@
 import type { AccountConfig } from '../config/config.ts'
+import type { PatchOperation } from '../objects/diff-objects.ts'
+import type { JsonDocument } from '../objects/lossless-json.ts'
 import type { AppliedRestore } from '../restore/apply.ts'
+import type { Overwrite } from '../restore/overwrites.ts'
 import {
   objectsToSend,
   type PlannedObject,
@@ -8,6 +11,7 @@ import {
 } from '../restore/plan.ts'
 import type { Account } from '../snapshot/source.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
+import { formatDifferences } from './format-diff.ts'
 import type { Restoring } from './restore.ts'
 import { needsToJson, printList, printNeeds, printSource, sourceToJson } from './restore-report.ts'
 import { plural, printHint, type Terminal } from './terminal.ts'
@@ -24,6 +28,8 @@ export interface Outcome {
   readonly restoring: Restoring
   readonly into: Into
   readonly plan: RestorePlan
+  /** What overwriting changes; with `--json` only. */
+  readonly patches: ReadonlyMap<PlannedObject, readonly PatchOperation[]> | undefined
   readonly agreed: boolean
   /** The snapshot that keeps what was overwritten. */
   readonly before: string | undefined
@@ -55,13 +61,19 @@ const actions: readonly [RestoreAction, string][] = [
 
 const signs: Partial<Record<RestoreAction, string>> = { create: '+', overwrite: '~', leave: '=' }
 
-/** Shows what is going to happen, and what is needed besides. */
-export function printPlan(
+/** Differences shown of one object. */
+const MAX_DIFFERENCES = 10
+
+/** Shows what is going to happen, what it changes, and what is needed besides. */
+export async function printPlan(
   terminal: Terminal,
-  restoring: Restoring,
-  { account, address }: Into,
-  plan: RestorePlan,
-): void {
+  {
+    restoring,
+    into: { account, address },
+    plan,
+    overwrites,
+  }: Pick<Outcome, 'restoring' | 'into' | 'plan'> & { overwrites: AsyncIterable<Overwrite> },
+): Promise<void> {
   const { colors } = terminal
   const { selection } = restoring
   printSource(terminal, restoring)
@@ -70,6 +82,7 @@ export function printPlan(
     terminal.print(`With ${plural(selection.added, 'object')} that the chosen ones need`)
   }
   terminal.print()
+  const changes = await describeChanges(terminal, overwrites)
   const shown = { create: colors.green, overwrite: colors.yellow, leave: colors.cyan, same: String }
   for (const [action, reason] of actions) {
     const objects = plan.objects.filter((planned) => planned.action === action)
@@ -79,13 +92,30 @@ export function printPlan(
     )
     const sign = signs[action]
     if (sign === undefined) continue
-    printList(terminal, objects, ({ entry: { id, title } }) => {
+    printList(terminal, objects, (planned) => {
+      const { id, title } = planned.entry
       const name = title === undefined ? '' : `  ${colors.dim(title)}`
-      return `  ${shown[action](sign)} ${id}${name}`
+      return [`  ${shown[action](sign)} ${id}${name}`, ...(changes.get(planned) ?? [])]
     })
   }
   printNeeds(terminal, selection, plan.missing)
   terminal.print()
+}
+
+/** The lines that say what overwriting changes, for the objects that are shown. */
+async function describeChanges(
+  { colors }: Terminal,
+  overwrites: AsyncIterable<Overwrite>,
+): Promise<Map<PlannedObject, string[]>> {
+  const changes = new Map<PlannedObject, string[]>()
+  for await (const { planned, diff } of overwrites) {
+    const lines = formatDifferences(diff, { colors, limit: MAX_DIFFERENCES })
+    changes.set(
+      planned,
+      lines.map((line) => `      ${line}`),
+    )
+  }
+  return changes
 }
 
 /** Says what has happened. */
@@ -153,10 +183,13 @@ function errorsOf({ batches, stopped }: AppliedRestore): Error[] {
 }
 
 /** Stable members for programs; documented in the README. */
-export function toJson({ restoring, into, plan, agreed, before, applied }: Outcome): object {
+export function toJson(outcome: Outcome): JsonDocument {
+  const { restoring, into, plan, patches, agreed, before, applied } = outcome
   const { account, address, config } = into
   const byAction = (action: RestoreAction) =>
-    plan.objects.filter((planned) => planned.action === action).map(describe)
+    plan.objects
+      .filter((planned) => planned.action === action)
+      .map((planned) => ({ ...describe(planned), patch: patches?.get(planned) }))
   return {
     source: sourceToJson(restoring),
     target: { name: config.name, ...account, address },
@@ -171,11 +204,11 @@ export function toJson({ restoring, into, plan, agreed, before, applied }: Outco
   }
 }
 
-function describe({ entry: { id, title } }: PlannedObject): object {
+function describe({ entry: { id, title } }: PlannedObject) {
   return { id, title }
 }
 
-function resultToJson(applied: AppliedRestore): object {
+function resultToJson(applied: AppliedRestore) {
   const { outcomes, failed, notSent, unchecked, batches } = applied
   const idsOf = (wanted: string) =>
     outcomes && [...outcomes].flatMap(([{ entry }, ended]) => (ended === wanted ? entry.id : []))

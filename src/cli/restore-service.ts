@@ -1,9 +1,13 @@
 import { backupAccount, connectAccount, scanLimitsOf } from '../app.ts'
 import type { AccountConfig, Config } from '../config/config.ts'
 import { DashkeepError, hintOf } from '../errors.ts'
+import type { PatchOperation } from '../objects/diff-objects.ts'
+import { stringifyLossless } from '../objects/lossless-json.ts'
 import { applyRestore, type SentBatch } from '../restore/apply.ts'
+import { type Overwrite, readOverwrites } from '../restore/overwrites.ts'
 import {
   objectsToSend,
+  type PlannedObject,
   planRestore,
   type RestorePlan,
   refuseOtherVersions,
@@ -36,21 +40,16 @@ export async function restoreToService(
   await using target = await connectAccount(chosen, config, { env, log })
   const account = await identify(target, chosen, restoring, { ...options, signal })
   const into = { config: chosen, account, address: target.address }
-  const chosenTypes = new Set(selection.objects.map(({ exportType }) => exportType))
-  for (const { type } of selection.missing) chosenTypes.add(type)
-  const reading = {
-    types: source.exports.map(({ type }) => type).filter((type) => chosenTypes.has(type)),
-    stateOf: sameObject,
-    limits: scanLimitsOf(config),
-    attempts: config.limits.attempts,
-    retryBaseMs: config.limits.retryBaseMs,
-    signal,
-  }
-  const present = await readPresent(target, reading)
+  const reading = readingOf(restoring, config, signal)
+  const states = new Map(selection.objects.map(({ id, state }) => [id, state]))
+  const keepUnless = options.overwrite ? states : undefined
+  const present = await readPresent(target, { ...reading, keepUnless })
   if (!options.anyVersion) refuseOtherVersions(source, selection, present)
   const plan = planRestore(selection, present, options)
   const toSend = objectsToSend(plan)
-  if (!terminal.json) printPlan(terminal, restoring, into, plan)
+  const overwrites = readOverwrites(source, plan, present)
+  const patches = terminal.json ? await readPatches(overwrites) : undefined
+  if (!terminal.json) await printPlan(terminal, { restoring, into, plan, overwrites })
   const question = `Send ${plural(toSend.length, 'object')} to account ${account.accountId}?`
   const mayAsk = toSend.length > 0 && !options.dryRun
   const answer = mayAsk ? await confirm(terminal, question, options) : 'no'
@@ -71,12 +70,34 @@ export async function restoreToService(
       })
     : undefined
   status.clear()
-  const outcome = { restoring, into, plan, agreed, before, applied }
-  if (terminal.json) terminal.printJson(toJson(outcome))
+  const outcome = { restoring, into, plan, patches, agreed, before, applied }
+  if (terminal.json) terminal.printJson(toJson(outcome), stringifyLossless)
   else printOutcome(terminal, outcome)
   signal.throwIfAborted()
   if (answer === 'unasked') throw unasked('restore')
   return exitCodeFor(outcome)
+}
+
+/** How the service is asked: for the types that are chosen or needed. */
+function readingOf({ source, selection }: Restoring, config: Config, signal: AbortSignal) {
+  const wanted = new Set(selection.objects.map(({ exportType }) => exportType))
+  for (const { type } of selection.missing) wanted.add(type)
+  return {
+    types: source.exports.map(({ type }) => type).filter((type) => wanted.has(type)),
+    stateOf: sameObject,
+    limits: scanLimitsOf(config),
+    attempts: config.limits.attempts,
+    retryBaseMs: config.limits.retryBaseMs,
+    signal,
+  }
+}
+
+async function readPatches(
+  overwrites: AsyncIterable<Overwrite>,
+): Promise<Map<PlannedObject, readonly PatchOperation[]>> {
+  const patches = new Map<PlannedObject, readonly PatchOperation[]>()
+  for await (const { planned, diff } of overwrites) patches.set(planned, diff.patch)
+  return patches
 }
 
 /** The account named, else the one the objects are from, else the only one there is. */

@@ -32,7 +32,7 @@ export interface RestorePlan {
  */
 export function planRestore(
   { objects, missing }: Selection,
-  { states }: PresentState,
+  { states }: Pick<PresentState, 'states'>,
   { overwrite = false }: { overwrite?: boolean | undefined } = {},
 ): RestorePlan {
   const last = new Map(objects.map((entry) => [entry.id, entry]))

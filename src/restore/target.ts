@@ -33,12 +33,19 @@ export interface PresentState {
   readonly states: ReadonlyMap<string, string>
   /** By type. */
   readonly kibanaVersions: ReadonlyMap<string, string>
+  /** The hits that were kept for comparing, by id. */
+  readonly hits: ReadonlyMap<string, Uint8Array>
 }
+
+/** Hits of one type that are kept for comparing, in bytes together. */
+const MAX_KEPT_BYTES = 16 * 1024 ** 2
 
 /** How the service is read. */
 export interface ReadTargetOptions {
   readonly types: readonly string[]
   readonly stateOf: StateOf
+  /** By id: keeps the hit of an object that is in another state than this, as far as memory goes. */
+  readonly keepUnless?: ReadonlyMap<string, string> | undefined
   readonly limits: ScanLimits
   /** How often an export whose body broke off is begun, and how long is waited before. */
   readonly attempts: number
@@ -59,33 +66,42 @@ export async function readPresent(
 ): Promise<PresentState> {
   const states = new Map<string, string>()
   const kibanaVersions = new Map<string, string>()
+  const hits = new Map<string, Uint8Array>()
   for (const type of options.types) {
     const found = await readType(target, type, options)
     kibanaVersions.set(type, found.kibanaVersion)
     for (const [id, state] of found.states) states.set(id, state)
+    for (const [id, hit] of found.hits) hits.set(id, hit)
   }
-  return { states, kibanaVersions }
+  return { states, kibanaVersions, hits }
 }
 
 /** An export whose body breaks off is begun again, as a backup does. */
 function readType(
   target: RestoreTarget,
   type: string,
-  { stateOf, limits, attempts, retryBaseMs, signal }: ReadTargetOptions,
-): Promise<{ states: Map<string, string>; kibanaVersion: string }> {
+  { stateOf, keepUnless, limits, attempts, retryBaseMs, signal }: ReadTargetOptions,
+): Promise<{ states: Map<string, string>; kibanaVersion: string; hits: Map<string, Uint8Array> }> {
   const attempt = async () => {
     const body = await target.exportObjects(type, { signal }).catch((error) => {
       throw new AbortError(error)
     })
     const states = new Map<string, string>()
+    const hits = new Map<string, Uint8Array>()
+    let keptBytes = 0
     const scanner = createExportScanner(({ bytes }) => {
       const object = parseSavedObject(bytes, type)
-      states.set(object.id, stateOf(object, bytes))
+      const state = stateOf(object, bytes)
+      states.set(object.id, state)
+      const wanted = keepUnless?.get(object.id)
+      if (wanted === undefined || wanted === state) return
+      keptBytes += bytes.length
+      if (keptBytes <= MAX_KEPT_BYTES) hits.set(object.id, Buffer.from(bytes))
     }, limits)
     for await (const chunk of body) scanner.feed(chunk)
     const { kibanaVersion, members } = scanner.end()
     target.checkMembers(type, members)
-    return { states, kibanaVersion }
+    return { states, kibanaVersion, hits }
   }
   return pRetry(attempt, {
     retries: attempts - 1,

@@ -30,11 +30,15 @@ function empty({ sandbox }: Trial): void {
 }
 
 /** Gives the first dashboard another title. */
-function rename({ sandbox }: Trial): void {
+function rename(trial: Trial): void {
+  changeDashboard(trial, (dashboard) => ({ ...dashboard, title: 'Renamed' }))
+}
+
+function changeDashboard({ sandbox }: Trial, change: (dashboard: object) => object): void {
   const [first, ...others] = sampleObjects().dashboard
-  const dashboard = { ...(first?._source.dashboard as object), title: 'Renamed' }
-  const renamed = { ...first, _source: { ...first?._source, dashboard } }
-  sandbox.setObjects(shopId, 'dashboard', [renamed, ...others])
+  const dashboard = change(first?._source.dashboard as object)
+  const changed = { ...first, _source: { ...first?._source, dashboard } }
+  sandbox.setObjects(shopId, 'dashboard', [changed, ...others])
 }
 
 /** A dashboard that holds a text of this length. */
@@ -164,6 +168,30 @@ describe('restore --to-service', () => {
     const { before: kept } = JSON.parse(stdout) as { before: string }
     expect(await trial.snapshots()).toEqual([snapshot, kept])
     expect((await trial.content('dashboard', kept)).toString()).toContain('Renamed')
+  })
+
+  it('shows beforehand what it would change, as diff does', async () => {
+    const { trial, snapshot } = await startWithSnapshot()
+    await using _ = trial
+    changeDashboard(trial, (dashboard) => {
+      const members = Array.from({ length: 11 }, (_, place) => [`own${place}`, place])
+      return { ...dashboard, title: 'Renamed', ...Object.fromEntries(members) }
+    })
+    const args = ['restore', snapshot, '--to-service', '--overwrite', '--dry-run']
+    const { exitCode, stdout } = await trial.run(args)
+    expect(exitCode).toBe(0)
+    const shown = stdout.slice(stdout.indexOf('  ~ dashboard'), stdout.indexOf('\nsame'))
+    expect(shown).toMatch(
+      /^ {2}~ dashboard:shop-overview {2}Shop overview\n {6}~ title: "Renamed" → "Shop overview"\n( {6}- own\d: \d\n){9} {6}… and 2 more differences$/,
+    )
+    const { overwrite } = JSON.parse((await trial.run([...args, '--json'])).stdout)
+    expect(overwrite).toMatchObject([{ id: overview, title: 'Shop overview' }])
+    expect(overwrite[0].patch).toHaveLength(12)
+    expect(overwrite[0].patch).toContainEqual({
+      op: 'replace',
+      path: '/_source/dashboard/title',
+      value: 'Shop overview',
+    })
   })
 
   it('sends nothing when the state before cannot be kept', async () => {

@@ -104,11 +104,7 @@ describe('the plan', () => {
   const states = new Map(catalogue.map(({ id, state }) => [id, state]))
 
   function actions(present: Map<string, string>, overwrite = false) {
-    const plan = planRestore(
-      choose(),
-      { states: present, kibanaVersions: new Map() },
-      { overwrite },
-    )
+    const plan = planRestore(choose(), { states: present }, { overwrite })
     return Object.fromEntries(plan.objects.map(({ entry, action }) => [entry.id, action]))
   }
 
@@ -126,7 +122,7 @@ describe('the plan', () => {
   })
 
   it('misses nothing that the service has', () => {
-    const present = { states: new Map([['visualization:gone', 'x']]), kibanaVersions: new Map() }
+    const present = { states: new Map([['visualization:gone', 'x']]) }
     expect(planRestore(choose(), present).missing).toEqual([])
   })
 })
