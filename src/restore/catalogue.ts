@@ -1,6 +1,7 @@
 import { DashkeepError } from '../errors.ts'
 import { findNeeds, type ObjectNeeds } from '../objects/references.ts'
 import { type ParsedObject, parseSavedObject } from '../objects/saved-object.ts'
+import { createHeapBudget } from '../snapshot/heap-budget.ts'
 import type { RestoreSource } from './source.ts'
 
 /** What a restore knows of an object without holding it. */
@@ -20,18 +21,22 @@ export type StateOf = (object: ParsedObject, hit: Uint8Array) => string
 
 /**
  * Reads a source to its end, and so proves all of it. Throws an `unverified` error when the source
- * yields another number of objects than it holds.
+ * yields another number of objects than it holds, and an error when they are too many for the memory.
  */
 export async function readCatalogue(
   source: RestoreSource,
   stateOf: StateOf,
 ): Promise<ObjectEntry[]> {
   const entries: ObjectEntry[] = []
+  const budget = createHeapBudget(`restore ${source.label}`)
   for (const { type, objects } of source.exports) {
     let place = 0
     for await (const hit of source.readHits(type)) {
       const object = parseSavedObject(hit, type)
       const { references, unexplained } = findNeeds(object)
+      const needs = references.flatMap(({ type, id }) => [type, id])
+      budget.hold(object.id, object.title, ...needs, ...unexplained)
+      budget.check()
       entries.push({
         id: object.id,
         title: object.title,

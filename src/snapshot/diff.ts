@@ -1,6 +1,7 @@
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey } from './archive.ts'
 import { createObjectIndex } from './content-digest.ts'
+import { createHeapBudget } from './heap-budget.ts'
 import type { Manifest } from './manifest.ts'
 import {
   exportOf,
@@ -75,25 +76,29 @@ export async function diffType(
   const touchIndex = touches.finish()
   const states: State[] = Array.from({ length: index.count }, () => 'added')
   const removed = new Map<string, NamedObject>()
+  const budget = createHeapBudget(`compare the objects of type ${type}`)
   await scanObjects(before.store, before.manifest, type, {
     ...options,
     onObject({ id, title }, hit) {
       const place = index.find(id)
-      if (place < 0) removed.set(id, { id, title })
-      else if (!index.matches(place, hit)) states[place] = 'changed'
+      if (place < 0) {
+        if (budget.hold(id, title)) removed.set(id, { id, title })
+      } else if (!index.matches(place, hit)) states[place] = 'changed'
       else states[place] = touchIndex.matches(touchIndex.find(id), hit) ? 'same' : 'touched'
     },
   })
+  budget.check()
   const named = { added: new Map(), changed: new Map(), touched: new Map(), same: new Map() }
   if (states.some((state) => state !== 'same')) {
     await scanObjects(after.store, after.manifest, type, {
       ...options,
       onObject({ id, title }) {
         const state = states[index.find(id)] as State
-        if (state !== 'same') named[state].set(id, { id, title })
+        if (state !== 'same' && budget.hold(id, title)) named[state].set(id, { id, title })
       },
     })
   }
+  budget.check()
   const sorted = (objects: ReadonlyMap<string, NamedObject>) =>
     [...objects.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
   const same = states.filter((state, place) => state === 'same' && !index.isDuplicate(place))

@@ -11,6 +11,7 @@ import { type Finished, spawnProcess } from './run-dashkeep.ts'
 const MIB = 1024 ** 2
 
 const before = planted.snapshot.replace('20261101', '20261031')
+const earlier = { ...planted, snapshot: before }
 
 /** Every command that reads objects, and how it ends when a file of the archive is damaged. */
 const readers: Readonly<Record<string, number>> = {
@@ -166,7 +167,7 @@ async function readAll(
   file: PlantedFile,
 ): Promise<{ runs: Record<string, Read>; peakBytes: number }> {
   await using archive = await makeArchive()
-  await plantSnapshot(archive.folder, bomb(document('')), { ...planted, snapshot: before })
+  await plantSnapshot(archive.folder, bomb(document('')), earlier)
   await plantSnapshot(archive.folder, file)
   const commands = Object.keys(readers)
   const { runs, peakBytes } = await archive.run(commands)
