@@ -92,7 +92,7 @@ describe.skipIf(corpus === '')('25 accounts of real saved objects, in one run', 
       expect((await still.run(['backup'], env)).exitCode).toBe(0)
       const before = await place.keys()
 
-      const second = await shuffled.run(['backup', '--json'], env)
+      const second = await shuffled.run(['backup', '--accept-service', '--json'], env)
       expect(second.exitCode).toBe(0)
       const taken = accountsOf(second.stdout)
       expect(taken).toMatchObject(accounts.map(({ name }) => ({ name, result: 'unchanged' })))
