@@ -1,8 +1,11 @@
+import { chmodSync, closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { DashkeepError } from '../errors.ts'
 
 /** Marks a SQLite file as a sandbox's: the letters "dksb". */
 const APPLICATION_ID = 0x646b7362
+
+const OWN_MODE = 0o600
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS accounts (
@@ -31,13 +34,16 @@ const SCHEMA = `
 
 /**
  * Opens the SQLite database of a sandbox, in memory when no file is named, and makes its tables.
- * A file that belongs to another program is left alone.
+ * Nobody but its user may read or write the file: it holds tokens and objects. A file that belongs
+ * to another program is left alone.
  */
 export function openDatabase(file: string | undefined): DatabaseSync {
   try {
+    if (file !== undefined) closeSync(openSync(file, 'a', OWN_MODE))
     const database = new DatabaseSync(file ?? ':memory:')
     try {
       prepareTables(database)
+      if (file !== undefined) chmodSync(file, OWN_MODE)
       return database
     } catch (error) {
       database.close()
