@@ -370,6 +370,10 @@ function declareTrialVerbs(program: Command, run: Run): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <port>', 'port to listen on (default: a free one)', toNumber)
     .option('--objects <folder...>', 'an account for each folder of export documents')
+    .option(
+      '--admin-email <address...>',
+      'admins of these accounts, one of whom `accounts create` must name (default: admin@example.com)',
+    )
     .option('--generate <size>', 'an account with about this much in each type, such as 64MB')
     .option('--seed <number>', 'what is generated or shuffled depends on this alone', toNumber)
     .option('--hit-bytes <size>', 'least size of a generated object')

@@ -12,6 +12,7 @@ export interface SandboxVerbOptions {
   readonly host: string
   readonly port?: number
   readonly objects?: readonly string[]
+  readonly adminEmail?: readonly string[]
   readonly generate?: string
   readonly seed?: number
   readonly hitBytes?: string
@@ -28,6 +29,9 @@ export interface SandboxVerbOptions {
 /** Accounts made from folders or from a seed count up from here. */
 const FIRST_ACCOUNT_ID = 200001
 
+/** Admins of these accounts, unless others are given. */
+const defaultAdmins = ['admin@example.com']
+
 /** `dashkeep sandbox`: serves until interrupted, which is its orderly end. */
 export async function sandbox(terminal: Terminal, options: SandboxVerbOptions): Promise<number> {
   await using running = await startSandbox(toSandboxOptions(options))
@@ -38,7 +42,7 @@ export async function sandbox(terminal: Terminal, options: SandboxVerbOptions): 
 }
 
 function toSandboxOptions(options: SandboxVerbOptions): SandboxOptions {
-  const { form, objects, generate, fault = [], shuffle, seed = 1, ...rest } = options
+  const { form, objects, generate, adminEmail, fault = [], shuffle, seed = 1, ...rest } = options
   if (form !== 'specified' && form !== 'deployed') {
     throw usage(`the form ${form} is neither specified nor deployed`)
   }
@@ -46,11 +50,16 @@ function toSandboxOptions(options: SandboxVerbOptions): SandboxOptions {
     throw usage('--objects and --generate exclude each other')
   }
   const accounts = objects?.map(accountFromFolder) ?? accountFromSeed(options, seed)
+  if (adminEmail !== undefined && accounts === undefined) {
+    throw usage('--admin-email needs --objects or --generate')
+  }
+  const adminEmails = adminEmail ?? defaultAdmins
   const { host, port, gzip, pathPrefix, region, database } = rest
   return {
     form,
     host,
-    ...defined({ port, gzip, pathPrefix, region, database, accounts }),
+    ...defined({ port, gzip, pathPrefix, region, database }),
+    ...(accounts && { accounts: accounts.map((account) => ({ ...account, adminEmails })) }),
     ...(shuffle && { shuffle: seed }),
     faults: fault.map(parseFault),
   }
@@ -101,9 +110,10 @@ function usage(state: string): DashkeepError {
 }
 
 function describeAccounts(running: Sandbox) {
-  return running.accounts().map(({ accountId, accountName }) => ({
+  return running.accounts().map(({ accountId, accountName, adminEmails }) => ({
     accountId,
     accountName,
+    adminEmails,
     tokens: running.tokens(accountId),
   }))
 }
@@ -111,8 +121,9 @@ function describeAccounts(running: Sandbox) {
 function printStart(terminal: Terminal, running: Sandbox): void {
   const { colors } = terminal
   terminal.print(`The service runs at ${colors.bold(running.url)} until you press Ctrl-C`)
-  for (const { accountId, accountName, tokens } of describeAccounts(running)) {
-    terminal.print(`  account ${accountId} (${accountName}), token ${tokens[0] ?? 'none'}`)
+  for (const { accountId, accountName, adminEmails, tokens } of describeAccounts(running)) {
+    const admins = adminEmails.length > 0 ? `, admin ${adminEmails.join(', ')}` : ''
+    terminal.print(`  account ${accountId} (${accountName}), token ${tokens[0] ?? 'none'}${admins}`)
   }
   const [first] = describeAccounts(running).filter(({ tokens }) => tokens.length > 0)
   if (first === undefined) return
