@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { fingerprintOf, type PlantedFile, planted, plantSnapshot } from './planted-archive.ts'
 import { type Finished, spawnProcess } from './run-dashkeep.ts'
+import { shopId, startTrial } from './trial.ts'
 
 const MIB = 1024 ** 2
 
@@ -47,6 +48,16 @@ describe('a stored file that expands to far more than it should', () => {
       )
       expect(`${command}: ${exitCode}`).toBe(`${command}: ${readers[command]}`)
     }
+  })
+
+  it('does not keep a backup from being taken, which says what it could not compare with', async () => {
+    await using trial = await startTrial()
+    const file = { ...bomb(document(`${'{},'.repeat(20_000)}{}`)), service: trial.sandbox.url }
+    await plantSnapshot(trial.archive, file, { ...planted, accountId: shopId })
+    const config = await trial.write('tight.yaml', { limits: { maxObjects: 1000 } })
+    const { exitCode, stdout } = await trial.run(['backup', '--config', config])
+    expect(stdout).toMatch(/the previous snapshot is damaged: .* it holds more than 1000 objects/)
+    expect(exitCode).toBe(3)
   })
 
   const start = '{"kibanaVersion":"7.10.2","hits":[{"_id":"search:a","a":'

@@ -12,6 +12,8 @@ export interface PlantedFile {
   /** What the manifest says of the content. */
   readonly content: Fingerprint
   readonly objects: number
+  /** Address of the service that it claims to be from. */
+  readonly service?: string
 }
 
 /** The names of what is planted. */
@@ -30,6 +32,7 @@ export async function plantSnapshot(
   const ending = { zstd: '.zst', gzip: '.gz', none: '' }[file.compression]
   const name = `${planted.type}.json${ending}${file.encryption ? '.age' : ''}`
   const { compression, encryption, stored, content, objects } = file
+  const { service = 'http://service.example' } = file
   const takenAt = '2026-11-01T03:15:00.000Z'
   const folder = join(archive, String(accountId), snapshot)
   await mkdir(folder, { recursive: true })
@@ -39,7 +42,7 @@ export async function plantSnapshot(
     snapshot,
     takenAt,
     account: { id: accountId, name: 'Planted' },
-    service: 'http://service.example',
+    service,
     exports: [
       {
         type: planted.type,
