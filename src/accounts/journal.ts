@@ -2,7 +2,7 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { z } from 'zod'
 import { DashkeepError } from '../errors.ts'
 import { openFresh, readSmallFile } from '../local-files.ts'
-import type { MovePlan } from './move-plan.ts'
+import { type MovePlan, withTotals } from './move-plan.ts'
 
 /** What has to be known of a move to finish it after the process was killed. */
 export interface MoveRecord {
@@ -65,7 +65,10 @@ export function createMoveJournal(path: string): MoveJournal {
   }
 }
 
-/** Reads the record of a move; undefined when there is none. */
+/**
+ * Reads the record of a move; undefined when there is none. What the accounts take together is
+ * added up anew: a file may say anything.
+ */
 export async function readMoveRecord(path: string): Promise<MoveRecord | undefined> {
   const reading = readSmallFile(path, { maxBytes: MAX_JOURNAL_BYTES })
   const text = await reading.catch((cause: NodeJS.ErrnoException) => {
@@ -78,12 +81,24 @@ export async function readMoveRecord(path: string): Promise<MoveRecord | undefin
   })
   if (text === undefined) return undefined
   const result = recordSchema.safeParse(parsed(text))
-  if (result.success) return result.data
+  if (result.success) return withSafeTotals(result.data, path)
   // Only its beginning can be incomplete: later records take the place of whole ones.
   throw new DashkeepError(`Cannot use the journal ${path}: it is incomplete or of another kind`, {
     kind: 'usage',
     hint: 'a move that was killed while it began its journal has sent nothing: remove the file then',
   })
+}
+
+function withSafeTotals(record: MoveRecord, path: string): MoveRecord {
+  const plan = withTotals(record.plan.steps)
+  if (plan.endGb <= plan.startGb) return { ...record, plan }
+  throw new DashkeepError(
+    `Cannot use the journal ${path}: its accounts would take ${plan.endGb} GB per day together instead of ${plan.startGb}`,
+    {
+      kind: 'usage',
+      hint: 'no move records this: look at the file, remove it, and begin a new move',
+    },
+  )
 }
 
 function parsed(text: string): unknown {
@@ -98,7 +113,10 @@ function parsed(text: string): unknown {
 export function moveUnderWay(path: string, cause?: unknown): DashkeepError {
   return new DashkeepError(
     `Cannot move capacity: ${path} is the journal of a move that is under way or was not finished`,
-    { hint: 'if no other move is running, finish that one with --resume', cause },
+    {
+      hint: 'if no other move is running, finish that one with --resume, or give it up with --discard',
+      cause,
+    },
   )
 }
 

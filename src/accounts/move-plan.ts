@@ -1,6 +1,6 @@
 import { DashkeepError } from '../errors.ts'
-import type { SubAccount } from './service.ts'
-import { findSubAccount } from './settings.ts'
+import type { Settings, SubAccount } from './service.ts'
+import { findSubAccount, settingsOf } from './settings.ts'
 
 /** One replace of a move; GB per day. */
 export interface MoveStep {
@@ -51,8 +51,7 @@ export function planMove(
     return { accountId, accountName: account.accountName, fromGb: capacityOf(account), toGb }
   })
   for (const step of steps) refuseTooLittle(step, minGb)
-  const startGb = sumGb(steps.map(({ fromGb }) => fromGb))
-  const endGb = sumGb(steps.map(({ toGb }) => toGb))
+  const { startGb, endGb } = withTotals(steps)
   if (endGb > startGb) {
     throw refused(
       `the accounts would take ${endGb} GB per day together instead of ${startGb}`,
@@ -62,7 +61,66 @@ export function planMove(
   const higherFirst = steps.toSorted((one, other) => other.fromGb - one.fromGb)
   const reductions = higherFirst.filter(({ fromGb, toGb }) => toGb < fromGb)
   const increases = higherFirst.filter(({ fromGb, toGb }) => toGb > fromGb)
-  return { steps: [...reductions, ...increases], startGb, endGb }
+  return withTotals([...reductions, ...increases])
+}
+
+/** A plan of these steps. */
+export function withTotals(steps: readonly MoveStep[]): MovePlan {
+  const startGb = sumGb(steps.map(({ fromGb }) => fromGb))
+  return { steps, startGb, endGb: sumGb(steps.map(({ toGb }) => toGb)) }
+}
+
+/** A step of a move that was begun, with what the list shows of its account. */
+export interface ListedStep extends MoveStep {
+  /** Null for a flexible account, undefined for one that is not listed. */
+  readonly listedGb: number | null | undefined
+}
+
+/** What the list shows of a move that was begun and not finished. */
+export interface MoveReview {
+  readonly steps: readonly ListedStep[]
+  /** What the accounts take together by the list, and once the move is finished. */
+  readonly nowGb: number
+  readonly endGb: number
+  /** Why the move cannot be finished: what others have changed since. */
+  readonly conflicts: readonly string[]
+}
+
+/** Compares a move that was begun with a list. Pure: sends nothing. */
+export function reviewMove(
+  accounts: readonly SubAccount[],
+  steps: readonly MoveStep[],
+): MoveReview {
+  const listed = steps.map((step) => {
+    const account = accounts.find(({ accountId }) => accountId === step.accountId)
+    const accountName = account?.accountName ?? step.accountName
+    return { ...step, accountName, listedGb: account?.maxDailyGB }
+  })
+  return {
+    steps: listed,
+    nowGb: sumGb(listed.map(({ listedGb }) => listedGb ?? 0)),
+    endGb: sumGb(steps.map(({ toGb }) => toGb)),
+    conflicts: listed.flatMap((step) => conflictOf(step) ?? []),
+  }
+}
+
+/** What others have changed of a step's account; undefined when it has one of its two capacities. */
+function conflictOf({ accountId, fromGb, toGb, listedGb }: ListedStep): string | undefined {
+  if (listedGb === fromGb || listedGb === toGb) return undefined
+  if (listedGb === undefined) return `sub account ${accountId} is not in the list any more`
+  const now = listedGb === null ? 'no capacity of its own' : `${listedGb} GB per day`
+  return `somebody else has set account ${accountId} to ${now}, it was to go from ${fromGb} to ${toGb}`
+}
+
+/** The bodies of a plan's replaces, in their order, as the list shows the accounts. */
+export function bodiesOf(
+  accounts: readonly SubAccount[],
+  { steps }: MovePlan,
+  { mainId }: { mainId: number },
+): Settings[] {
+  return steps.map(({ accountId, toGb }) => {
+    return { ...settingsOf(findSubAccount(accounts, accountId, mainId)), maxDailyGB: toGb }
+  })
 }
 
 /** Adds GB without the noise of binary fractions. */

@@ -1,7 +1,7 @@
 import { DashkeepError } from '../errors.ts'
 import type { MoveJournal, MoveRecord } from './journal.ts'
 import { listUntil, type Patience } from './list-until.ts'
-import type { MoveStep } from './move-plan.ts'
+import { type MoveStep, reviewMove } from './move-plan.ts'
 import type { Settings, SubAccount, SubAccountService } from './service.ts'
 import { findSubAccount, settingsOf } from './settings.ts'
 
@@ -9,6 +9,8 @@ import { findSubAccount, settingsOf } from './settings.ts'
 export interface MovedAccount extends MoveStep {
   /** Undefined when nobody knows whether the service did what it was asked. */
   readonly nowGb: number | undefined
+  /** What the last list shows, when it was read after the last request for this account. */
+  readonly listedGb: number | null | undefined
 }
 
 /**
@@ -34,7 +36,13 @@ export interface MoveOptions {
 }
 
 /** An account has neither what it had nor what it is to have. */
-class ChangedMeanwhile extends DashkeepError {}
+export class ChangedMeanwhile extends DashkeepError {
+  constructor(conflict: string) {
+    super(`Cannot go on with the move: ${conflict}`, {
+      hint: 'either give each account one of its two capacities again with `dashkeep accounts update` and --resume, or give the move up with --discard and begin a new one',
+    })
+  }
+}
 
 /**
  * Carries out a move, one replace at a time. A record that was begun before is carried out again
@@ -57,7 +65,7 @@ export async function applyMove(
   try {
     for (const [place, step] of steps.entries()) {
       signal?.throwIfAborted()
-      const settings = await readBefore(service, step, steps, options)
+      const settings = await readBefore(service, step, { steps, capacities, options })
       await journal.write({ ...record, begun: Math.max(record.begun, place + 1) })
       await capacities.replace(step, settings, step.toGb)
     }
@@ -79,6 +87,8 @@ export async function applyMove(
 
 /** What the accounts of a move take, as far as it is known. */
 interface Capacities {
+  /** Takes note of what a list shows. Throws when others have changed the account of such a step. */
+  see(accounts: readonly SubAccount[], judged: readonly MoveStep[]): void
   replace(step: MoveStep, settings: Settings, gb: number): Promise<void>
   /** Steps whose account may not have what it had, the newest first. */
   touched(): MoveStep[]
@@ -93,8 +103,17 @@ function createCapacities(
   const nowGb = new Map<number, number | undefined>(
     steps.map(({ accountId, fromGb }, place) => [accountId, place < begun ? undefined : fromGb]),
   )
+  const listedGb = new Map<number, number | null>()
   return {
+    see(accounts, judged) {
+      for (const step of reviewMove(accounts, steps).steps) {
+        if (step.listedGb !== undefined) listedGb.set(step.accountId, step.listedGb)
+      }
+      const [conflict] = reviewMove(accounts, judged).conflicts
+      if (conflict !== undefined) throw new ChangedMeanwhile(conflict)
+    },
     async replace({ accountId }, settings, gb) {
+      listedGb.delete(accountId)
       try {
         await service.replaceSubAccount(accountId, { ...settings, maxDailyGB: gb }, { signal })
         nowGb.set(accountId, gb)
@@ -105,7 +124,11 @@ function createCapacities(
     },
     touched: () =>
       steps.filter(({ accountId, fromGb }) => nowGb.get(accountId) !== fromGb).toReversed(),
-    now: () => steps.map((step) => ({ ...step, nowGb: nowGb.get(step.accountId) })),
+    now: () =>
+      steps.map((step) => {
+        const { accountId } = step
+        return { ...step, nowGb: nowGb.get(accountId), listedGb: listedGb.get(accountId) }
+      }),
   }
 }
 
@@ -113,12 +136,12 @@ function createCapacities(
 async function readBefore(
   service: SubAccountService,
   step: MoveStep,
-  steps: readonly MoveStep[],
-  options: MoveOptions,
+  move: { steps: readonly MoveStep[]; capacities: Capacities; options: MoveOptions },
 ): Promise<Settings> {
+  const { steps, capacities, options } = move
   const awaited = isIncrease(step) ? steps.filter((other) => !isIncrease(other)) : []
   const isReady = (accounts: readonly SubAccount[]) => {
-    for (const one of steps) readCapacity(accounts, one, options)
+    capacities.see(accounts, steps)
     return awaited.every((reduction) => shows(accounts, reduction, options))
   }
   const { accounts, shown } = await listUntil(service, isReady, options)
@@ -140,7 +163,7 @@ async function undo(
   try {
     for (const step of capacities.touched()) {
       const accounts = await service.listSubAccounts({ signal })
-      readCapacity(accounts, step, { mainId })
+      capacities.see(accounts, [step])
       const settings = settingsOf(findSubAccount(accounts, step.accountId, mainId))
       await capacities.replace(step, settings, step.fromGb)
     }
@@ -160,18 +183,4 @@ function shows(
   { mainId }: { mainId: number },
 ): boolean {
   return findSubAccount(accounts, step.accountId, mainId).maxDailyGB === step.toGb
-}
-
-/** Throws when the account has neither what it had nor what it is to have. */
-function readCapacity(
-  accounts: readonly SubAccount[],
-  { accountId, fromGb, toGb }: MoveStep,
-  { mainId }: { mainId: number },
-): void {
-  const { maxDailyGB } = findSubAccount(accounts, accountId, mainId)
-  if (maxDailyGB === fromGb || maxDailyGB === toGb) return
-  throw new ChangedMeanwhile(
-    `Cannot go on with the move: somebody else has set account ${accountId} to ${maxDailyGB} GB per day, it was to go from ${fromGb} to ${toGb}`,
-    { hint: '`dashkeep accounts list` shows what the accounts have now' },
-  )
 }

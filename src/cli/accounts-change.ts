@@ -13,12 +13,12 @@ import {
   openManagement,
   parseGb,
   parseSubAccountId,
+  printBody,
 } from './management.ts'
 import { confirm, type Terminal, unasked } from './terminal.ts'
 
 interface ChangeOptions extends ManagementOptions {
   readonly id: string
-  readonly dryRun?: boolean
   readonly force?: boolean
 }
 
@@ -146,7 +146,7 @@ async function change(
 function printPlan(terminal: Terminal, plan: PlannedChange, { dryRun }: ChangeOptions): void {
   terminal.print(`Sub account ${nameAccount(plan)}`)
   printChanges(terminal, plan.changes)
-  if (dryRun) terminal.printJson(plan.after, (body) => JSON.stringify(body, undefined, 2))
+  if (dryRun) printBody(terminal, plan.after)
 }
 
 /** Shows what changes, a setting a line. */

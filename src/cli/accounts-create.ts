@@ -10,6 +10,7 @@ import {
   openManagement,
   parseGb,
   parseSubAccountId,
+  printBody,
 } from './management.ts'
 import { confirm, type Terminal, unasked } from './terminal.ts'
 
@@ -33,10 +34,12 @@ export async function createSubAccount(
   const before = await service.listSubAccounts(terminal)
   const warnings = warningsOf(account, before)
   if (!terminal.json) printPlan(terminal, account, { main: service.main, warnings })
-  const answer = await confirm(terminal, 'Create this sub account?', options)
+  const { dryRun } = options
+  const question = 'Create this sub account?'
+  const answer = dryRun ? 'no' : await confirm(terminal, question, options)
   if (answer !== 'yes') {
     if (terminal.json) terminal.printJson({ done: false, body: account, warnings })
-    else terminal.print('Nothing was created')
+    else printNothingDone(terminal, account, dryRun)
     if (answer === 'unasked') throw unasked('create the sub account')
     return exitCodes.done
   }
@@ -130,6 +133,17 @@ function printPlan(
     terminal.print(`  ${colors.green('+')} ${member}: ${JSON.stringify(value)}`)
   }
   for (const warning of warnings) terminal.print(`${colors.yellow('warning')} ${warning}`)
+}
+
+function printNothingDone(
+  terminal: Terminal,
+  account: NewSubAccount,
+  dryRun: boolean | undefined,
+): void {
+  if (dryRun) printBody(terminal, account)
+  terminal.print(
+    dryRun ? 'Nothing was created: this is the body of the request' : 'Nothing was created',
+  )
 }
 
 function report(

@@ -1,25 +1,35 @@
 import { join } from 'node:path'
 import {
   createMoveJournal,
+  type MoveJournal,
   type MoveRecord,
   moveUnderWay,
   readMoveRecord,
 } from '../accounts/journal.ts'
-import { applyMove, type MoveOutcome } from '../accounts/move.ts'
-import { type MovePlan, planMove, transfer } from '../accounts/move-plan.ts'
+import { applyMove, ChangedMeanwhile, type MoveOutcome } from '../accounts/move.ts'
+import { bodiesOf, planMove, reviewMove, transfer } from '../accounts/move-plan.ts'
 import type { SubAccount } from '../accounts/service.ts'
-import { DashkeepError, hintOf } from '../errors.ts'
+import { DashkeepError } from '../errors.ts'
+import {
+  type LeftMove,
+  leftToJson,
+  outcomeToJson,
+  printConflict,
+  printLeft,
+  printOutcome,
+  printPlan,
+  type WaysOn,
+} from './accounts-move-report.ts'
 import { exitCodeOf, exitCodeOfInterruption, exitCodes } from './exit-codes.ts'
 import {
   type ManagementOptions,
   type Managing,
-  nameAccount,
   openManagement,
   parseGb,
   parseSubAccountId,
+  printBody,
 } from './management.ts'
-import { formatTable } from './table.ts'
-import { confirm, printHint, type Terminal, unasked } from './terminal.ts'
+import { type Answer, confirm, type Terminal, unasked } from './terminal.ts'
 
 interface MoveVerbOptions extends ManagementOptions {
   readonly from?: string
@@ -29,46 +39,138 @@ interface MoveVerbOptions extends ManagementOptions {
   readonly minGb?: string
   readonly journal?: string
   readonly resume?: boolean
+  readonly discard?: boolean
 }
 
-/** What somebody asks for: a journal, or capacities made from what the list shows. */
+/** Makes capacities of what the list shows. */
 type Wanted = (accounts: readonly SubAccount[], mainId: number) => ReadonlyMap<number, number>
+
+/** What every way through this verb has at hand. */
+interface Moving {
+  readonly managing: Managing
+  readonly options: MoveVerbOptions
+  readonly journal: MoveJournal
+  /** The list as it is before anything is sent. */
+  readonly accounts: readonly SubAccount[]
+}
 
 /** `dashkeep accounts move-capacity`: reduces first, then increases, and can be taken up again. */
 export async function moveCapacity(terminal: Terminal, options: MoveVerbOptions): Promise<number> {
-  const wanted = options.resume ? undefined : readWanted(options)
-  const minGb = parseGb(options.minGb ?? '0')
   refuseMixed(options)
+  const { resume, discard } = options
+  const wanted = resume || discard ? undefined : readWanted(options)
+  const minGb = parseGb(options.minGb ?? '0')
   await using managing = await openManagement(terminal, options)
-  const path = options.journal ?? join('.', `dashkeep-move-${managing.mainId}.json`)
+  const { service, mainId } = managing
+  const path = options.journal ?? join('.', `dashkeep-move-${mainId}.json`)
   const left = await readMoveRecord(path)
-  const record = wanted
-    ? await planRecord(terminal, managing, { wanted, minGb, left, path })
-    : recordOf(left, path, managing.mainId)
+  if (wanted && left) throw moveUnderWay(path)
+  const accounts = await service.listSubAccounts(terminal)
+  const moving = { managing, options, accounts, journal: createMoveJournal(path) }
+  if (wanted === undefined) {
+    const record = recordOf(left, path, mainId)
+    const review = reviewMove(accounts, record.plan.steps)
+    const found = { record, review, waysOn: waysOn(options, path) }
+    if (!terminal.json) printLeft(terminal, found, managing)
+    const takeUp = discard ? discardMove : resumeMove
+    return await takeUp(terminal, moving, found)
+  }
+  const plan = planMove(accounts, wanted(accounts, mainId), { minGb, mainId })
+  return await beginMove(terminal, moving, {
+    formatVersion: 1,
+    mainAccountId: mainId,
+    plan,
+    begun: 0,
+  })
+}
+
+async function beginMove(terminal: Terminal, moving: Moving, record: MoveRecord): Promise<number> {
+  const { managing, journal } = moving
   const { plan } = record
   if (!terminal.json) printPlan(terminal, plan, managing)
-  const toMove = plan.steps.length > 0
-  const answer = toMove ? await confirm(terminal, 'Move the capacity?', options) : 'no'
+  const answer = await ask(terminal, moving, record)
   if (answer !== 'yes') {
-    if (terminal.json) terminal.printJson({ done: false, ...plan })
-    else terminal.print(toMove ? 'Nothing was moved' : 'Nothing to move')
+    const bodies = bodiesOf(moving.accounts, plan, managing)
+    if (terminal.json) terminal.printJson({ done: false, ...plan, bodies })
     if (answer === 'unasked') throw unasked('move capacity')
     return exitCodes.done
   }
-  const journal = createMoveJournal(path)
-  if (wanted) await journal.begin(record)
+  await journal.begin(record)
+  return carryOut(terminal, moving, { record, startGb: plan.startGb })
+}
+
+/** Goes on with a move that was begun, unless others have changed its accounts since. */
+async function resumeMove(terminal: Terminal, moving: Moving, left: LeftMove): Promise<number> {
+  const { record, review } = left
+  const [conflict] = review.conflicts
+  if (conflict !== undefined) {
+    const error = new ChangedMeanwhile(conflict)
+    if (terminal.json) terminal.printJson(leftToJson(left, { ended: 'unfinished', error }))
+    else printConflict(terminal, error, left)
+    return exitCodes.partly
+  }
+  const answer = await ask(terminal, moving, record)
+  if (answer === 'yes') return carryOut(terminal, moving, { record, startGb: review.nowGb })
+  const bodies = bodiesOf(moving.accounts, record.plan, moving.managing)
+  if (terminal.json) terminal.printJson({ ...leftToJson(left), bodies })
+  if (answer === 'unasked') throw unasked('go on with the move')
+  return exitCodes.done
+}
+
+/** Removes the record of a move that was begun; the accounts stay as they are. */
+async function discardMove(terminal: Terminal, moving: Moving, left: LeftMove): Promise<number> {
+  const { options, journal } = moving
+  const question = 'Discard the record of this move?'
+  const answer = options.dryRun ? 'no' : await confirm(terminal, question, options)
+  const agreed = answer === 'yes'
+  if (agreed) await journal.end()
+  const discarded = terminal.colors.green('discarded')
+  if (terminal.json) terminal.printJson(leftToJson(left, agreed ? { ended: 'discarded' } : {}))
+  else if (agreed) {
+    terminal.print(`${discarded} ${journal.path}; the accounts stay as the list shows`)
+  } else terminal.print('Nothing was discarded')
+  if (answer === 'unasked') throw unasked('discard the record of the move')
+  return exitCodes.done
+}
+
+/** Asks whether to move. Where nothing is moved, says so, with the bodies for `--dry-run`. */
+async function ask(
+  terminal: Terminal,
+  { managing, options, accounts }: Moving,
+  { plan }: MoveRecord,
+): Promise<Answer> {
+  const isEmpty = plan.steps.length === 0
+  const mayAsk = !isEmpty && !options.dryRun
+  const answer = mayAsk ? await confirm(terminal, 'Move the capacity?', options) : 'no'
+  if (answer === 'yes' || terminal.json) return answer
+  if (options.dryRun) {
+    for (const body of bodiesOf(accounts, plan, managing)) printBody(terminal, body)
+  }
+  const dryRun = options.dryRun ? ': these are the bodies of the replaces' : ''
+  terminal.print(isEmpty ? 'Nothing to move' : `Nothing was moved${dryRun}`)
+  return answer
+}
+
+async function carryOut(
+  terminal: Terminal,
+  { managing, options, journal }: Moving,
+  { record, startGb }: { record: MoveRecord; startGb: number },
+): Promise<number> {
   const { service, mainId, patience } = managing
   const { signal } = terminal
   const outcome = await applyMove(service, record, { journal, mainId, patience, signal })
-  const finish = finishCommand(options, path)
-  if (terminal.json) terminal.printJson(toJson(plan, outcome, finish))
-  else printOutcome(terminal, outcome, finish)
+  const ways = waysOn(options, journal.path)
+  if (terminal.json) terminal.printJson(outcomeToJson({ ...record.plan, startGb }, outcome, ways))
+  else printOutcome(terminal, outcome, ways)
   return exitCodeFor(outcome, signal)
 }
 
-function refuseMixed({ resume, from, to, gb, set }: MoveVerbOptions): void {
-  if (!resume || (from ?? to ?? gb ?? set) === undefined) return
-  throw usage('--resume takes up the move of the journal', 'leave out --from, --to, --gb and --set')
+function refuseMixed({ resume, discard, from, to, gb, set }: MoveVerbOptions): void {
+  if (resume && discard)
+    throw usage('it cannot both finish and discard', 'leave out one of the two')
+  if (!(resume || discard) || (from ?? to ?? gb ?? set) === undefined) return
+  const flag = resume ? '--resume' : '--discard'
+  throw usage(`${flag} takes up the move of the journal`, 'leave out --from, --to, --gb and --set')
 }
 
 function readWanted({ from, to, gb, set }: MoveVerbOptions): Wanted {
@@ -100,17 +202,6 @@ function parseSet(pairs: readonly string[]): Map<number, number> {
   return wanted
 }
 
-async function planRecord(
-  { signal }: Terminal,
-  { service, mainId }: Managing,
-  given: { wanted: Wanted; minGb: number; left: MoveRecord | undefined; path: string },
-): Promise<MoveRecord> {
-  if (given.left) throw moveUnderWay(given.path)
-  const accounts = await service.listSubAccounts({ signal })
-  const plan = planMove(accounts, given.wanted(accounts, mainId), { minGb: given.minGb, mainId })
-  return { formatVersion: 1, mainAccountId: mainId, plan, begun: 0 }
-}
-
 function recordOf(left: MoveRecord | undefined, path: string, mainId: number): MoveRecord {
   if (left === undefined) {
     throw usage(
@@ -129,8 +220,8 @@ function usage(state: string, hint: string): DashkeepError {
   return new DashkeepError(`Cannot move capacity: ${state}`, { kind: 'usage', hint })
 }
 
-/** The command line that takes up what this one has left. */
-function finishCommand({ account, config }: MoveVerbOptions, path: string): string {
+/** The command lines that take up, or give up, what this one has left. */
+function waysOn({ account, config }: MoveVerbOptions, path: string): WaysOn {
   const given = [
     ...(config === undefined ? [] : ['--config', config]),
     ...(account === undefined ? [] : ['--account', account]),
@@ -138,70 +229,12 @@ function finishCommand({ account, config }: MoveVerbOptions, path: string): stri
     path,
   ]
   const words = given.map((word) => (/^[\w./:=-]+$/.test(word) ? word : JSON.stringify(word)))
-  return `dashkeep accounts move-capacity --resume ${words.join(' ')}`
+  const command = (flag: string) => `dashkeep accounts move-capacity ${flag} ${words.join(' ')}`
+  return { finish: command('--resume'), discard: command('--discard') }
 }
 
 function exitCodeFor(outcome: MoveOutcome, signal: AbortSignal): number {
   if (outcome.ended === 'moved') return outcome.shown ? exitCodes.done : exitCodes.partly
   if (signal.aborted) return exitCodeOfInterruption(signal)
   return outcome.ended === 'undone' ? exitCodeOf(outcome.error) : exitCodes.partly
-}
-
-/** Stable members for programs; documented in the README. */
-function toJson(plan: MovePlan, outcome: MoveOutcome, finish: string): object {
-  const base = { done: outcome.ended === 'moved', ended: outcome.ended, ...plan }
-  const accounts = outcome.accounts.map(({ accountId, nowGb }) => {
-    return { accountId, nowGb: nowGb ?? null }
-  })
-  if (outcome.ended === 'moved') return { ...base, accounts, shown: outcome.shown }
-  const { error } = outcome
-  const told = { ...base, accounts, error: error.message, hint: hintOf(error) }
-  if (outcome.ended === 'undone') return told
-  return { ...told, undoError: outcome.undoError?.message, finish }
-}
-
-function printPlan(terminal: Terminal, plan: MovePlan, { service }: Managing): void {
-  const { colors } = terminal
-  terminal.print(`Sub accounts of main account ${nameAccount(service.main)}`)
-  const rows = plan.steps.map(({ accountId, accountName, fromGb, toGb }, place) => [
-    String(place + 1),
-    toGb < fromGb ? colors.yellow('reduce') : colors.green('increase'),
-    String(accountId),
-    accountName,
-    String(fromGb),
-    String(toGb),
-  ])
-  const header = ['', '', 'ACCOUNT', 'NAME', 'GB/DAY', 'THEN']
-  if (rows.length > 0) terminal.print(formatTable(header, rows, { colors, right: [2, 4, 5] }))
-  terminal.print(`Together ${plan.startGb} GB per day before, ${plan.endGb} after, never more`)
-  for (const { accountId, fromGb, toGb } of plan.steps) {
-    if (toGb > 0 || fromGb === 0) continue
-    terminal.print(
-      `${colors.yellow('warning')} account ${accountId} will take no logs at all with 0 GB per day`,
-    )
-  }
-}
-
-function printOutcome(terminal: Terminal, outcome: MoveOutcome, finish: string): void {
-  const { colors } = terminal
-  if (outcome.ended === 'moved') {
-    const shown = outcome.shown ? 'as the list shows' : 'but the list does not show it yet'
-    terminal.print(`${colors[outcome.shown ? 'green' : 'yellow']('moved')}, ${shown}`)
-    return
-  }
-  const { error } = outcome
-  terminal.print(`${colors.red('failed')} ${error.message}`)
-  printHint(terminal, error)
-  if (outcome.ended === 'undone') {
-    terminal.print('Every account has what it had before')
-    return
-  }
-  if (outcome.undoError) {
-    terminal.print(`${colors.red('not undone')} ${outcome.undoError.message}`)
-  }
-  for (const { accountId, fromGb, toGb, nowGb } of outcome.accounts) {
-    const now = nowGb ?? `${fromGb} or ${toGb} (nobody knows)`
-    terminal.print(`  account ${accountId}: ${now} GB per day now, was ${fromGb}, is to be ${toGb}`)
-  }
-  terminal.print(`To finish: ${finish}`)
 }

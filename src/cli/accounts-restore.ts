@@ -15,6 +15,7 @@ import {
   nameAccount,
   openManagement,
   parseSubAccountId,
+  printBody,
 } from './management.ts'
 import { selectFolder } from './select-snapshots.ts'
 import { confirm, plural, printHint, type Terminal, unasked } from './terminal.ts'
@@ -43,9 +44,10 @@ export async function restoreSettings(
   const { manifest, settings } = await readSettings(terminal, managing, options)
   const wanted = chooseSettings(settings, only, { manifest, mainId })
   const plan = planSettings(await service.listSubAccounts(terminal), wanted, { mainId })
-  if (!terminal.json) printPlan(terminal, manifest, plan)
+  if (!terminal.json) printPlan(terminal, manifest, { plan, options })
   const question = `Replace the settings of ${plural(plan.length, 'sub account')}?`
-  const answer = plan.length > 0 ? await confirm(terminal, question, options) : 'no'
+  const mayAsk = plan.length > 0 && !options.dryRun
+  const answer = mayAsk ? await confirm(terminal, question, options) : 'no'
   const agreed = answer === 'yes'
   const outcome = agreed ? await apply(terminal, managing, plan) : undefined
   if (terminal.json) {
@@ -55,7 +57,7 @@ export async function restoreSettings(
     const { error, ...ended } = outcome ?? {}
     const { snapshot } = manifest
     terminal.printJson({ done: agreed, snapshot, accounts, ...ended, error: error?.message })
-  } else printOutcome(terminal, plan, outcome)
+  } else printOutcome(terminal, outcome, { plan, options })
   terminal.signal.throwIfAborted()
   if (answer === 'unasked') throw unasked('restore the settings')
   return exitCodeFor(outcome)
@@ -125,7 +127,7 @@ function exitCodeFor(outcome: Outcome | undefined): number {
 function printPlan(
   terminal: Terminal,
   { snapshot, account }: Manifest,
-  plan: readonly PlannedChange[],
+  { plan, options }: { plan: readonly PlannedChange[]; options: RestoreOptions },
 ): void {
   terminal.print(
     `From snapshot ${snapshot} of main account ${nameAccount({ accountId: account.id, accountName: account.name })}`,
@@ -133,17 +135,20 @@ function printPlan(
   for (const change of plan) {
     terminal.print(`Sub account ${nameAccount(change)}`)
     printChanges(terminal, change.changes)
+    if (options.dryRun) printBody(terminal, change.after)
   }
 }
 
 function printOutcome(
   terminal: Terminal,
-  plan: readonly PlannedChange[],
   outcome: Outcome | undefined,
+  { plan, options }: { plan: readonly PlannedChange[]; options: RestoreOptions },
 ): void {
   const { colors } = terminal
   if (plan.length === 0) terminal.print('Nothing to change')
-  else if (outcome === undefined) terminal.print('Nothing was changed')
+  else if (options.dryRun) {
+    terminal.print('Nothing was changed: these are the bodies of the replaces')
+  } else if (outcome === undefined) terminal.print('Nothing was changed')
   else {
     const { replaced, unshown, error } = outcome
     terminal.print(

@@ -12,6 +12,8 @@ export interface ManagementOptions extends CommonOptions {
   /** A configured account that is the main account. */
   readonly account?: string
   readonly yes?: boolean
+  /** Shows the plan with the exact bodies of its requests; of verbs that change something. */
+  readonly dryRun?: boolean
 }
 
 /** A connection with a main account's token, and how patient to be with its lists. */
@@ -73,6 +75,11 @@ export function nameAccount({
   readonly accountName: string
 }): string {
   return `${accountId} (${accountName})`
+}
+
+/** Shows the exact body of a request. */
+export function printBody(terminal: Terminal, body: object): void {
+  terminal.printJson(body, (one) => JSON.stringify(one, undefined, 2))
 }
 
 /** A setting, for people. */

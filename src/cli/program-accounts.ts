@@ -25,7 +25,9 @@ export function declareAccountVerbs(
       'the configured account that is the main account (default: management, or the only one)',
     )
   const changing = (command: Command) =>
-    managing(command).option('-y, --yes', 'do it without asking')
+    managing(command)
+      .option('--dry-run', 'print the exact body of each request, and send nothing')
+      .option('-y, --yes', 'do it without asking')
 
   managing(accounts.command('list'))
     .description('Lists the sub accounts and their settings; the main account is marked.')
@@ -39,19 +41,20 @@ export function declareAccountVerbs(
     .option('--share-with <id...>', 'accounts that share its objects, or none')
     .option('--token-file <file>', 'write the token to a new file of mode 600 instead')
     .action(run(async () => (await import('./accounts-create.ts')).createSubAccount))
-  describeChange(changing(accounts.command('replace')))
+  changing(accounts.command('replace'))
     .description(
       'Replaces all settings of a sub account by those of a document: every setting, or an entry of the list, as JSON.',
     )
     .argument('<id>', 'the sub account')
     .argument('[file]', 'the document (default: standard input)')
+    .option('--force', forced)
     .action(
       run(
         async () => (await import('./accounts-change.ts')).replace,
         ([id, file]) => ({ id, file }),
       ),
     )
-  describeChange(changing(accounts.command('update')))
+  changing(accounts.command('update'))
     .description('Changes some settings of a sub account and sends all others back as they are.')
     .argument('<id>', 'the sub account')
     .option('--name <name>', 'letters, digits, space and . _ -')
@@ -62,6 +65,7 @@ export function declareAccountVerbs(
     .option('--doc-size <yes|no>', 'whether each log carries its size')
     .option('--share-with <id...>', 'accounts that share its objects, or none')
     .option('--utilization <minutes|off>', 'how often utilization is measured')
+    .option('--force', forced)
     .action(
       run(
         async () => (await import('./accounts-change.ts')).update,
@@ -82,6 +86,7 @@ export function declareAccountVerbs(
       'where the move is recorded (default: ./dashkeep-move-<main account>.json)',
     )
     .option('--resume', 'finish the move of the journal')
+    .option('--discard', 'remove the journal of a move; the accounts stay as they are')
     .action(run(async () => (await import('./accounts-move.ts')).moveCapacity))
   changing(accounts.command('restore'))
     .description(
@@ -103,11 +108,7 @@ export function declareAccountVerbs(
     .action(run(async () => (await import('./accounts-coverage.ts')).coverage))
 }
 
-function describeChange(command: Command): Command {
-  return command
-    .option('--dry-run', 'print the exact body of the request, and send nothing')
-    .option('--force', 'also when somebody else has changed the account in the meantime')
-}
+const forced = 'also when somebody else has changed the account in the meantime'
 
 const examples = `
 Examples:

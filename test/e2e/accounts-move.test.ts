@@ -1,6 +1,7 @@
-import { stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { InterruptedError } from '../../src/errors.ts'
 import type { Fault } from '../../src/sandbox/faults.ts'
 import type { SandboxOptions } from '../../src/sandbox/options.ts'
 import {
@@ -11,7 +12,7 @@ import {
   richId,
   startAccounts,
 } from './accounts-trial.ts'
-import { spawnDashkeep, until } from './run-dashkeep.ts'
+import { askDashkeep, runDashkeep, spawnDashkeep, until } from './run-dashkeep.ts'
 
 const twoGb = ['--from', String(richId), '--to', String(poorId), '--gb', '2', '--yes']
 const resume = ['--resume', '--yes']
@@ -178,6 +179,138 @@ describe('two moves at once', () => {
   })
 })
 
+describe('--dry-run', () => {
+  it('prints the exact bodies in their order, sends nothing and writes no journal', async () => {
+    await using trial = await startUnlimited({ form: 'deployed' })
+    const args = [...twoGb, '--dry-run']
+    const { exitCode, stdout } = await trial.move(args)
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/Nothing was moved: these are the bodies of the replaces\n$/)
+    const { bodies, done } = JSON.parse((await trial.move([...args, '--json'])).stdout)
+    expect(done).toBe(false)
+    expect(replacesOf(trial)).toEqual([])
+    expect(await isThere(trial.journal)).toBe(false)
+    await trial.move(twoGb)
+    expect(bodies).toEqual(replacesOf(trial).map(({ body }) => JSON.parse(body)))
+    for (const body of bodies) expect(stdout).toContain(JSON.stringify(body, undefined, 2))
+  })
+})
+
+/** A move that has reduced the first account and was killed then: 3 and 1 GB. */
+async function startLeft(options: SandboxOptions = {}): Promise<AccountsTrial> {
+  const trial = await startUnlimited(options)
+  trial.sandbox.faults.add({ operation: 'replace', after: 1, hang: true })
+  const interruption = new AbortController()
+  const running = runDashkeep(['accounts', 'move-capacity', '--journal', trial.journal, ...twoGb], {
+    env: trial.env,
+    signal: interruption.signal,
+  })
+  await until('the second replace hangs', () => replacesOf(trial).length === 2)
+  interruption.abort(new InterruptedError('SIGINT'))
+  await running
+  trial.sandbox.faults.clear()
+  trial.sandbox.clearRequests()
+  return trial
+}
+
+function setCapacity(trial: AccountsTrial, id: number, gb: number) {
+  return trial.accounts(['update', String(id), '--max-daily-gb', String(gb), '--yes'])
+}
+
+/** The journal with some of its text replaced. */
+async function editJournal({ journal }: AccountsTrial, edit: (text: string) => string) {
+  await writeFile(journal, edit(await readFile(journal, 'utf8')))
+}
+
+describe('a move that was left unfinished', () => {
+  it('is shown by --resume with what the accounts have by the list, and what they take together', async () => {
+    await using trial = await startLeft({ form: 'deployed' })
+    const edit = (text: string) => text.replace(/"(start|end)Gb": 6/g, '"$1Gb": 60')
+    await editJournal(trial, (text) => edit(text).replace('"Rich"', '"Somebody"'))
+    const planned = await trial.move(['--resume'])
+    expect(planned.stdout).toMatch(/ACCOUNT +NAME +WAS +GB\/DAY +THEN\n/)
+    expect(planned.stdout).toMatch(/1 +reduce +11 +Rich +5 +3 +3\n2 +increase +12 +Poor +1 +1 +3\n/)
+    expect(planned.stdout).toContain('Together 4 GB per day now, as the list shows, 6 once')
+    expect(planned.stdout).not.toContain('60')
+    const json = JSON.parse((await trial.move(['--resume', '--json'])).stdout)
+    expect(json).toMatchObject({ done: false, startGb: 4, endGb: 6 })
+    expect(json.steps[0]).toMatchObject({ fromGb: 5, toGb: 3, listedGb: 3 })
+    await trial.move(['--resume', '--yes', '--dry-run'])
+    expect(replacesOf(trial)).toEqual([])
+    await finish(trial)
+  })
+
+  it('cannot be resumed after another change: what the list shows and two ways on are told', async () => {
+    await using trial = await startLeft()
+    await setCapacity(trial, richId, 4)
+    trial.sandbox.clearRequests()
+    const { exitCode, stdout } = await trial.move(resume)
+    expect(exitCode).toBe(3)
+    expect(stdout).toMatch(/reduce +11 +Rich +5 +4 +3\n/)
+    expect(stdout).toContain('somebody else has set account 11 to 4 GB per day')
+    expect(stdout).toMatch(/\n {2}hint: .*accounts update.*--resume, .*--discard/)
+    expect(stdout).toContain(`move-capacity --resume --journal ${trial.journal}\n`)
+    expect(stdout).toContain(`move-capacity --discard --journal ${trial.journal}\n`)
+    const json = JSON.parse((await trial.move([...resume, '--json'])).stdout)
+    expect(json).toMatchObject({ done: false, ended: 'unfinished', discard: expect.any(String) })
+    expect(replacesOf(trial)).toEqual([])
+    await setCapacity(trial, richId, 3)
+    await finish(trial)
+  })
+
+  it('is given up with --discard: a plan, a question, and the accounts as they are', async () => {
+    await using trial = await startLeft()
+    await setCapacity(trial, richId, 4)
+    const again = await trial.move(twoGb)
+    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringMatching(/hint: .*--discard/)])
+    const planned = await trial.move(['--discard'])
+    expect(planned.stdout).toMatch(/11 +Rich +5 +4 +3\n[\s\S]*Nothing was discarded\n$/)
+    expect([planned.exitCode, planned.stderr]).toEqual([2, expect.stringMatching(/hint: .*--yes/)])
+    const tried = await trial.move(['--discard', '--dry-run', '--yes'])
+    expect([tried.exitCode, await isThere(trial.journal)]).toEqual([0, true])
+    trial.sandbox.clearRequests()
+    const { exitCode, stdout } = await trial.move(['--discard', '--yes'])
+    expect([exitCode, await isThere(trial.journal)]).toEqual([0, false])
+    expect(stdout).toContain(`discarded ${trial.journal}; the accounts stay as the list shows\n`)
+    expect([trial.capacities(), replacesOf(trial)]).toEqual([[4, 1], []])
+    expect((await trial.move(twoGb)).exitCode).toBe(0)
+    expect(trial.capacities()).toEqual([2, 3])
+  })
+
+  it('is discarded on a terminal only when the answer is yes', async () => {
+    await using trial = await startLeft()
+    const args = ['accounts', 'move-capacity', '--journal', trial.journal, '--discard']
+    const kept = await askDashkeep(args, { env: trial.env, key: 'n\n' })
+    expect(kept.stderr).toContain('Discard the record of this move? [y/N]')
+    expect(await isThere(trial.journal)).toBe(true)
+    await askDashkeep(args, { env: trial.env, key: 'y\n' })
+    expect(await isThere(trial.journal)).toBe(false)
+  })
+
+  it('is told to be discarded when one of its accounts is gone', async () => {
+    await using trial = await startLeft({ extraOperations: true })
+    const { accounts } = JSON.parse((await trial.accounts(['list', '--json'])).stdout)
+    const body = JSON.stringify(accounts.slice(0, 1))
+    trial.sandbox.faults.add({ operation: 'list', body })
+    const { exitCode, stdout } = await trial.move(resume)
+    expect(exitCode).toBe(3)
+    expect(stdout).toMatch(/increase +12 +Poor +1 +gone +3\n/)
+    expect(stdout).toContain('sub account 12 is not in the list any more')
+    expect((await trial.move(['--discard', '--yes'])).exitCode).toBe(0)
+  })
+
+  it('is refused when its file would make the accounts take more', async () => {
+    await using trial = await startLeft()
+    await editJournal(trial, (text) => text.replaceAll('"toGb": 3', '"toGb": 30'))
+    const { exitCode, stderr } = await trial.move(resume)
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringMatching(/take 60 GB per day together instead of 6\nhint: .*remove it/),
+    ])
+    expect(replacesOf(trial)).toEqual([])
+  })
+})
+
 describe('--resume', () => {
   it('is refused without a journal, with a broken one, and with that of another main account', async () => {
     await using trial = await startUnlimited()
@@ -194,6 +327,8 @@ describe('--resume', () => {
     await trial.write('journal.json', JSON.stringify(record))
     const other = await trial.move(resume)
     expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('account 99')])
+    const both = await trial.move([...resume, '--discard'])
+    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('finish and discard')])
     const mixed = await trial.move([...resume, '--gb', '2'])
     expect([mixed.exitCode, mixed.stderr]).toEqual([2, expect.stringContaining('leave out --from')])
     expect(replacesOf(trial)).toEqual([])

@@ -119,6 +119,17 @@ describe('accounts restore', () => {
     expect((await run('accounts', 'restore', '--yes')).stdout).toMatch(/Nothing to change\n$/)
   })
 
+  it('prints the exact bodies with --dry-run, and sends nothing', async () => {
+    const { trial, run, setCapacities } = await startKept()
+    await using _ = trial
+    await setCapacities(3, 1)
+    const { exitCode, stdout } = await run('accounts', 'restore', '--dry-run', '--yes')
+    expect([exitCode, replacesOf(trial)]).toEqual([0, []])
+    expect(stdout).toMatch(
+      /"maxDailyGB": 5,[\s\S]*changed: these are the bodies of the replaces\n$/,
+    )
+  })
+
   it('restores only the accounts that are chosen', async () => {
     const { trial, run, setCapacities } = await startKept()
     await using _ = trial

@@ -180,6 +180,25 @@ describe('accounts create', () => {
     await expect(stat(file)).rejects.toThrow('ENOENT')
   })
 
+  it('prints the exact body with --dry-run, and sends nothing', async () => {
+    await using trial = await startAccounts()
+    const args = ['create', ...newAccount, '--share-with', '11', '--dry-run', '--yes']
+    const { exitCode, stdout } = await trial.accounts(args)
+    const body = JSON.parse(stdout.slice(stdout.indexOf('{'), stdout.lastIndexOf('}') + 1))
+    expect(body).toEqual({
+      email: adminEmail,
+      accountName: 'New',
+      retentionDays: 4,
+      maxDailyGB: 0,
+      sharingObjectsAccounts: [11],
+    })
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/warning with 0 GB[\s\S]*Nothing was created: this is the body/)
+    const { stdout: json } = await trial.accounts([...args, '--json'])
+    expect(JSON.parse(json)).toMatchObject({ done: false, body })
+    expect(trial.sandbox.accounts()).toHaveLength(3)
+  })
+
   it('finds the account whose answer was lost, and creates no second one', async () => {
     await using trial = await startAccounts({ staleLists: 2 })
     trial.sandbox.faults.add({ operation: 'create', lost: true, times: 1 })
