@@ -8,6 +8,7 @@ import { futureToleranceMs } from '../snapshot/future.ts'
 import { checkOrigin } from '../snapshot/origin.ts'
 import { findPrevious } from '../snapshot/previous.ts'
 import { probeStore, type StoreRight } from '../snapshot/probe-store.ts'
+import type { SavedObjectSource } from '../snapshot/source.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { coverageReasons, readCoverage } from './accounts-coverage.ts'
 import { type Context, createContext } from './context.ts'
@@ -105,6 +106,7 @@ async function* examineAccount(
       yield { check: `proxy (${account.name})`, result: 'ok', detail: describeProxy(proxy) }
     }
     yield clockFinding(account, service.clockSkewMs, config.limits)
+    yield* examineExports(service, { account, types: config.types, signal })
     if (account.include?.includes('sub-accounts')) {
       const { length } = await service.listSubAccounts({ signal })
       yield { check, result: 'ok', detail: `the token may list the sub accounts: ${length}` }
@@ -114,6 +116,26 @@ async function* examineAccount(
     yield failure(check, error as Error)
     return undefined
   }
+}
+
+/** Begins an export of each type and reads no more than its beginning. */
+async function* examineExports(
+  service: SavedObjectSource,
+  options: { account: AccountConfig; types: readonly string[]; signal: AbortSignal },
+): AsyncGenerator<Finding> {
+  const { account, types, signal } = options
+  const check = `exports (${account.name})`
+  const exported: string[] = []
+  for (const type of types) {
+    try {
+      for await (const _beginning of await service.exportObjects(type, { signal })) break
+      exported.push(type)
+    } catch (error) {
+      yield failure(check, error as Error)
+    }
+  }
+  if (exported.length === 0) return
+  yield { check, result: 'ok', detail: `the service exports ${exported.join(', ')}` }
 }
 
 /** Whether a token sent there travels in the clear, beyond this machine. */

@@ -340,7 +340,7 @@ function declareServiceVerbs(program: Command, run: Run): void {
   common(program.command('doctor'))
     .summary('check configuration, tokens, store and clock')
     .description(
-      'Checks everything a backup needs and says each finding in a line: configuration, tokens and their owners, regions, the right to write, read, list and delete in the store, and the clock.',
+      'Checks everything a backup needs and says each finding in a line: configuration, tokens and their owners, regions, the exports of each type, the right to write, read, list and delete in the store, and the clock.',
     )
     .action(run(async () => (await import('./doctor.ts')).doctor))
   const config = program

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { startScriptedServer } from '../service/scripted-server.ts'
-import { shopId, startTrial, type Trial } from './trial.ts'
+import { shop, shopId, startTrial, type Trial } from './trial.ts'
 
 interface Finding {
   readonly check: string
@@ -30,12 +30,53 @@ describe('doctor', () => {
       'configuration',
       'account default',
       'clock (default)',
+      'exports (default)',
       'store write',
       'store read',
       'store list',
       'store delete',
     ])
     expect((await trial.files()).size).toBe(0)
+  })
+
+  it('fails where a backup finds no endpoint to export from', async () => {
+    await using trial = await startTrial({ form: 'deployed' })
+    const { exitCode, findings } = await examine(trial)
+    expect(exitCode).toBe(1)
+    expect(findings.filter(({ result }) => result === 'failed')).toMatchObject([
+      {
+        check: 'exports (default)',
+        detail: expect.stringMatching(
+          /Cannot export .* type search: the service has no such endpoint/,
+        ),
+        hint: expect.stringContaining('path prefix'),
+      },
+      { detail: expect.stringContaining('visualization') },
+      { detail: expect.stringContaining('dashboard') },
+    ])
+    expect((await examine(trial, { DASHKEEP_PATH_PREFIX: '/v1' })).exitCode).toBe(0)
+  })
+
+  it('fails for a type that the service does not export, and names the others', async () => {
+    await using trial = await startTrial()
+    const { exitCode, findings } = await examine(trial, { DASHKEEP_TYPES: 'search,query' })
+    expect(exitCode).toBe(1)
+    const ofExports = findings.filter(({ check }) => check === 'exports (default)')
+    expect(ofExports).toMatchObject([
+      { result: 'failed', detail: expect.stringContaining('of type query') },
+      { result: 'ok', detail: 'the service exports search' },
+    ])
+  })
+
+  it('reads only the beginning of an export', async () => {
+    const objects = { generated: { seed: 1, bytes: 1_000_000 } }
+    await using trial = await startTrial({ accounts: [shop({ objects })] })
+    trial.sandbox.faults.add({ operation: 'export', hang: true, atByte: 200_000 })
+    const { exitCode, of } = await examine(trial)
+    expect(exitCode).toBe(0)
+    expect(of('exports (default)')?.detail).toBe(
+      'the service exports search, visualization, dashboard',
+    )
   })
 
   it('warns of a token that could be any account’s, and of types left out', async () => {
@@ -82,7 +123,8 @@ describe('doctor', () => {
     await using server = await startScriptedServer([
       (response) => {
         response.setHeader('date', date)
-        response.end(JSON.stringify({ accountId: shopId, accountName: 'Shop' }))
+        const account = { accountId: shopId, accountName: 'Shop' }
+        response.end(JSON.stringify({ ...account, kibanaVersion: '7.10.2', hits: [] }))
       },
     ])
     const { exitCode, of } = await examineAt(now, trial, { DASHKEEP_BASE_URL: server.url })
