@@ -21,7 +21,8 @@ interface Finding {
  * - `message`: any text but an empty one, or a word such as `OK`
  * - `error` and `errors`: anything but nothing, `false`, 0, an empty list or object, or such a word
  * - `success`: `false`
- * - `timed_out` and `terminated_early`: `true`
+ * - `statusCode`, `errorMessage` and `exception`: as `status`, `message` and `error`
+ * - `timed_out`, `terminated_early`, `partial` and `is_partial`: `true`
  * - `_shards`: with `failed` above 0, or with `failures`
  *
  * Other members (`total`, `took`, `_scroll_id`, …) mean nothing. An error is transient when the
@@ -34,12 +35,20 @@ export function findReportedError(document: unknown): ReportedError | undefined 
     findCode('code', code),
     findCode('errorCode', errorCode),
     isFailureStatus(status) ? findCode('status', status) : undefined,
+    isFailureStatus(document.statusCode) ? findCode('statusCode', document.statusCode) : undefined,
     isSaid(message) ? { text: `message ${show(message)}` } : undefined,
     isSaid(error) ? { text: `error ${show(error)}` } : undefined,
     isSaid(errors) ? { text: `errors ${show(errors)}` } : undefined,
+    isSaid(document.errorMessage)
+      ? { text: `errorMessage ${show(document.errorMessage)}` }
+      : undefined,
+    isSaid(document.exception) ? { text: `exception ${show(document.exception)}` } : undefined,
     success === false ? { text: 'success false' } : undefined,
     isTrue(document.timed_out) ? { text: 'it timed out', transient: true } : undefined,
     isTrue(document.terminated_early) ? { text: 'it ended early', transient: true } : undefined,
+    isTrue(document.partial) || isTrue(document.is_partial)
+      ? { text: 'it is partial', transient: true }
+      : undefined,
     findFailedShards(document._shards),
   ].filter((finding): finding is Finding => finding !== undefined)
   if (findings.length === 0) return undefined

@@ -3,6 +3,7 @@ import {
   type Explaining,
   hiddenRefusal,
   notJson,
+  onlyPart,
   type Reply,
   refusalOf,
   regionsIn,
@@ -42,6 +43,10 @@ export async function readExport(
   await throwIfRefused(answer, explaining)
   const { chunks, ended } = await gather(answer, startBytes)
   const reply = replyOf(answer, chunks)
+  if (reply.status === 206) {
+    await answer.body.return()
+    throw onlyPart(explaining)
+  }
   if (ended) {
     checked(reply, exportSchema, explaining)
   } else if (!/^\s*\{/.test(reply.text)) {

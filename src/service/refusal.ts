@@ -108,6 +108,14 @@ export function notJson(reply: Reply, { operation, sanitize }: Explaining): Serv
   )
 }
 
+/** Explains an answer with a part of an export: nobody asked for a range. */
+export function onlyPart({ operation }: Explaining): ServiceError {
+  return new ServiceError(
+    `Cannot ${operation.action}: the answer is only a part of the export (status 206)`,
+    { code: 'unavailable', status: 206, transient: true, hint: otherServerHint },
+  )
+}
+
 /** Explains a body that is JSON, but not what this operation answers. */
 export function wrongShape(
   reply: Reply,

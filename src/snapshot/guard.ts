@@ -88,6 +88,7 @@ export function findSuspicions(judged: JudgedExport, rules: GuardRules): string[
       findStripped(judged, rules) ??
       findShrunk(judged, rules),
     findHollow(judged),
+    findInvalid(judged),
     findRepeated(judged),
   ]
   return found.flatMap((reason) => (reason ? `${judged.entry.type}: ${reason}` : []))
@@ -136,6 +137,13 @@ function findHollow({ entry, baseline }: JudgedExport): string | undefined {
   const before = baseline?.measure.hollow ?? 0
   if (hollow - before <= objects * MAX_UNSOUND) return undefined
   return `${hollow} of ${objects} hits have no id or no content`
+}
+
+/** Hits that are not UTF-8, beyond those before: the answer came in another character set. */
+function findInvalid({ entry, baseline }: JudgedExport): string | undefined {
+  const invalid = (one?: ManifestExport) => one?.remarks['invalid-utf8'] ?? 0
+  if (invalid(entry) - invalid(baseline?.entry) <= entry.objects * MAX_UNSOUND) return undefined
+  return `${invalid(entry)} of ${entry.objects} hits are not UTF-8`
 }
 
 /** Hits that repeat others, where objects are missing or nobody can tell. */

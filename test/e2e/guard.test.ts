@@ -182,6 +182,21 @@ describe('objects that have lost most of their bytes', () => {
   })
 })
 
+describe('an answer in another character set', () => {
+  it('is suspect, also as a first one', async () => {
+    await using trial = await startTrial()
+    const hits = sound.map((_, at) => search(`s${at}`, { title: `Über ${at}`, hits: 0 }))
+    const latin1 = Buffer.from(JSON.stringify({ kibanaVersion: '7.10.2', hits }), 'latin1')
+    const env = { DASHKEEP_TYPES: 'search' }
+    trial.sandbox.setObjects(shopId, 'search', latin1)
+    expect((await trial.runAt(day(1), ['backup'], env)).exitCode).toBe(3)
+    expect(await resultsOf(trial, [{ hits }, { hits }])).toEqual([0, 0])
+    trial.sandbox.setObjects(shopId, 'search', latin1)
+    const { exitCode, stdout } = await trial.runAt(day(5), ['backup'], env)
+    expect([exitCode, stdout]).toEqual([3, expect.stringContaining('20 of 20 hits are not UTF-8')])
+  })
+})
+
 describe('an honest answer is good', () => {
   it.each<[string, object[]]>([
     ['10 of 20 objects', sound.slice(0, 10)],

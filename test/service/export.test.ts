@@ -17,6 +17,28 @@ const largeExport = JSON.stringify({
   hits: Array.from({ length: 2000 }, (_, n) => ({ _id: `search:${n}`, text: 'x'.repeat(500) })),
 })
 
+describe('an answer with status 206', () => {
+  it('is a part of an export: it is asked for again, then refused', async () => {
+    await using server = await startScriptedServer([
+      json(smallExport, { status: 206 }),
+      json(smallExport),
+    ])
+    await using client = quickClient(server.url)
+    expect(JSON.parse(await collect(await client.exportObjects('search')))).toEqual(smallExport)
+    expect(server.requests).toHaveLength(2)
+    await using stubborn = await startScriptedServer([
+      text(largeExport, { status: 206 }),
+      text(largeExport, { status: 206 }),
+      text(largeExport, { status: 206 }),
+      text(largeExport, { status: 206 }),
+      text(largeExport, { status: 206 }),
+    ])
+    await using other = quickClient(stubborn.url)
+    const error = await serviceErrorOf(other.exportObjects('search'))
+    expect(error.message).toContain('only a part of the export (status 206)')
+  })
+})
+
 describe('encodings', () => {
   it.each([
     ['gzip', gzipSync],
