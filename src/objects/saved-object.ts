@@ -6,6 +6,7 @@ import {
   parseLossless,
 } from './lossless-json.ts'
 import { fullId, type ObjectName, splitId } from './object-id.ts'
+import { titleMember } from './title-member.ts'
 
 /**
  * The form of a hit (service-facts, "Export documents"):
@@ -60,7 +61,7 @@ export function parseSavedObject(bytes: Uint8Array, type: string): ParsedObject 
   return {
     id,
     ...name,
-    title: asText(object?.get('title')),
+    title: asText(object?.get(titleMember(name.type))),
     form: formOf(source, object),
     attributes: object ?? new Map(),
     references: oldest ? [] : readReferences(source?.get('references')),

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { fullId } from '../objects/object-id.ts'
+import { titleMember } from '../objects/title-member.ts'
 import type { RawHit } from './export-scanner.ts'
 import {
   asObject,
@@ -50,7 +51,7 @@ export type Remarks = Partial<Record<RemarkKind, number>>
 export interface SavedObject {
   /** `<type>:<object id>` for all three forms of hits; empty when the hit names no id. */
   readonly id: string
-  /** The saved object's title, or undefined when it has none. */
+  /** The saved object's title, or the name of a sub account; undefined when it has none. */
   readonly title: string | undefined
   readonly remarks: readonly RemarkKind[]
 }
@@ -105,7 +106,7 @@ interface Shape {
   readonly type: MemberName
   /** The saved object's own member and `type`, which may lie beside each other in `_source`. */
   readonly inSource: readonly [MemberName, MemberName]
-  /** What the specification names, and behind it `title`. */
+  /** What the specification names, and behind it the title. */
   readonly inObject: readonly MemberName[]
   /** The forms of what the specification names, in the same order. */
   readonly forms: readonly JsonForm[]
@@ -115,7 +116,6 @@ const ID = memberName('_id')
 const HIT_TYPE = memberName('_type')
 const SOURCE = memberName('_source')
 const TYPE = memberName('type')
-const TITLE = memberName('title')
 
 /** Members that say nothing of what the object is; the oldest form has them beside its content. */
 const bookkeeping = ['type', 'id', 'version', 'updated_at', '_updatedAt', 'migrationVersion'].map(
@@ -134,7 +134,7 @@ function shapeOf(type: string): Shape {
   const shape: Shape = {
     type: own,
     inSource: [own, TYPE],
-    inObject: [...Object.keys(specified).map(memberName), TITLE],
+    inObject: [...Object.keys(specified), titleMember(type)].map((name) => memberName(name)),
     forms: Object.values(specified),
   }
   shapes.set(type, shape)
@@ -219,6 +219,6 @@ function otherTitle(hit: RawHit, source: number, saidType: number): string | und
   const said = textOf(hit, saidType)
   if (said === undefined) return undefined
   const [member] = findMembers(hit, source, [memberName(said)] as const)
-  const [title] = findMembers(hit, asObject(hit, member), [TITLE] as const)
+  const [title] = findMembers(hit, asObject(hit, member), [memberName(titleMember(said))] as const)
   return textOf(hit, title)
 }

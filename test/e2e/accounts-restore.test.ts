@@ -64,6 +64,22 @@ describe('a snapshot with sub accounts', () => {
     },
   )
 
+  it('names them in diff, history, find and cat by the name of the account', async () => {
+    const { trial, run } = await startKept()
+    await using _ = trial
+    await run('accounts', 'update', String(poorId), '--name', 'Humble', '--yes')
+    await run('accounts', 'update', String(richId), '--retention-days', '9', '--yes')
+    expect((await run('backup')).stdout).toMatch(/~ sub-accounts:11 +Rich\n/)
+    const diff = await run('diff', 'latest~1', 'latest', '--object', 'rich')
+    expect(diff.stdout).toMatch(/sub-accounts:11 +Rich\n/)
+    const history = await run('history', 'Humble')
+    expect(history.stdout).toMatch(/^sub-accounts:12 +Humble\n[\s\S]*renamed/)
+    const found = JSON.parse((await run('find', 'Humble', '--json')).stdout)
+    expect(found.objects).toMatchObject([{ id: 'sub-accounts:12', title: 'Humble' }])
+    expect(JSON.parse((await run('cat', 'Rich')).stdout)._id).toBe('sub-accounts:11')
+    expect((await run('history', 'Nobody')).stderr).toContain('Cannot find the object Nobody')
+  })
+
   it('gives nothing of them to an import of saved objects', async () => {
     const { trial, run } = await startKept('deployed')
     await using _ = trial
