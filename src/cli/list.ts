@@ -1,5 +1,5 @@
 import { openArchive } from '../app.ts'
-import { listFolders, type SnapshotFolder } from '../snapshot/archive.ts'
+import { listFolders, type SnapshotFolder, sizeOf } from '../snapshot/archive.ts'
 import { createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
@@ -42,7 +42,7 @@ function toJson(
     snapshot,
     takenAt: takenAt.toISOString(),
     files: files.size,
-    bytes: bytesOf(files),
+    bytes: sizeOf({ files }),
     fromFuture,
   }
 }
@@ -59,12 +59,8 @@ function toRow(
     fromFuture ? colors.red('from the future') : formatAge(takenAt, now()),
     // A manifest alone says that nothing had changed.
     files.size === 1 ? 'unchanged' : plural(files.size, 'file'),
-    formatBytes(bytesOf(files)),
+    formatBytes(sizeOf({ files })),
   ]
-}
-
-function bytesOf(files: SnapshotFolder['files']): number {
-  return [...files.values()].reduce((sum, { size }) => sum + size, 0)
 }
 
 function printRows(terminal: Terminal, rows: string[][], url: string): void {

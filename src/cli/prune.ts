@@ -2,9 +2,11 @@ import { openArchive } from '../app.ts'
 import type { Config, Retention } from '../config/config.ts'
 import { parseDuration } from '../config/duration.ts'
 import { DashkeepError } from '../errors.ts'
+import { sizeOf } from '../snapshot/archive.ts'
 import {
   type AccountPrunePlan,
   applyPrune,
+  foldersToRemove,
   type NamedRemoval,
   planPrune,
   type Removal,
@@ -15,7 +17,7 @@ import { createContext, parseAccountId } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
-import { confirm, formatTime, plural, type Terminal } from './terminal.ts'
+import { confirm, formatBytes, formatTime, plural, type Terminal } from './terminal.ts'
 import { warnOfFuture } from './warn-of-future.ts'
 
 interface PruneOptions extends CommonOptions {
@@ -157,13 +159,16 @@ function noPolicy(): DashkeepError {
 }
 
 function countItems({ plans, leftWrites, emptyFolders }: Plan): number {
-  return plans.flatMap(toRemove).length + leftWrites.length + emptyFolders.length
+  return plans.flatMap(foldersToRemove).length + leftWrites.length + emptyFolders.length
 }
 
-function toRemove({ refusal, decisions, leftovers }: AccountPrunePlan): string[] {
-  const removed = refusal === undefined ? decisions.filter(({ keep }) => !keep) : []
-  const names = removed.map(({ candidate }) => candidate.snapshot)
-  return [...names, ...leftovers.map(({ snapshot }) => snapshot)]
+/** What carrying out the plan frees. How large unfinished writes are, no store says. */
+function bytesToFree({ plans }: Plan): number {
+  return sum(plans.flatMap(foldersToRemove).map(sizeOf))
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }
 
 function exitCodeFor({ plans, named, removals }: Outcome): number {
@@ -176,7 +181,9 @@ function exitCodeFor({ plans, named, removals }: Outcome): number {
 }
 
 /** Stable members for programs; documented in the README. */
-function toJson({ plans, leftWrites, emptyFolders, agreed, removals }: Outcome): object {
+function toJson(outcome: Outcome): object {
+  const { plans, leftWrites, emptyFolders, agreed, removals } = outcome
+  const removed = removals.filter(isRemoved)
   return {
     done: agreed,
     accounts: plans.map(({ accountId, refusal, decisions, leftovers }) => ({
@@ -186,12 +193,15 @@ function toJson({ plans, leftWrites, emptyFolders, agreed, removals }: Outcome):
         snapshot: candidate.snapshot,
         keep,
         reasons,
+        bytes: sizeOf(candidate.folder),
       })),
       leftovers: leftovers.map(({ snapshot }) => snapshot),
     })),
     unfinishedWrites: leftWrites.length,
     emptyFolders: emptyFolders.length,
-    removed: removals.filter(isRemoved).length,
+    bytes: bytesToFree(outcome),
+    removed: removed.length,
+    removedBytes: sum(removed.map(({ bytes }) => bytes)),
     locked: removals
       .filter(({ keptUntil }) => keptUntil !== undefined)
       .map(({ accountId, snapshot, keptUntil }) => ({ accountId, snapshot, keptUntil })),
@@ -201,7 +211,8 @@ function toJson({ plans, leftWrites, emptyFolders, agreed, removals }: Outcome):
   }
 }
 
-function printPlan(terminal: Terminal, { plans, leftWrites, emptyFolders, named }: Plan): void {
+function printPlan(terminal: Terminal, plan: Plan): void {
+  const { plans, leftWrites, emptyFolders, named } = plan
   const { colors } = terminal
   const shown = ({ candidate }: { candidate: { snapshot: string } }) =>
     named?.has(candidate.snapshot) ?? true
@@ -212,16 +223,19 @@ function printPlan(terminal: Terminal, { plans, leftWrites, emptyFolders, named 
         stays ? colors.green('keep') : colors.red('remove'),
         String(accountId),
         candidate.snapshot,
-        keep || refusal === undefined ? reasons.join(', ') : 'would be removed',
+        formatBytes(sizeOf(candidate.folder)),
+        `${keep || refusal === undefined ? '' : 'would be removed: '}${reasons.join(', ')}`,
       ]
     }),
-    ...leftovers.map(({ snapshot }) => {
-      return [colors.red('sweep'), String(accountId), snapshot, 'no manifest, older than a day']
+    ...leftovers.map((folder) => {
+      const reason = 'left by an interrupted run more than a day ago'
+      const size = formatBytes(sizeOf(folder))
+      return [colors.red('sweep'), String(accountId), folder.snapshot, size, reason]
     }),
   ])
   if (rows.length > 0) {
     terminal.print(
-      formatTable(['', 'ACCOUNT', 'SNAPSHOT', 'REASONS'], rows, { colors, right: [1] }),
+      formatTable(['', 'ACCOUNT', 'SNAPSHOT', 'SIZE', 'REASONS'], rows, { colors, right: [1, 3] }),
     )
   }
   for (const { accountId, refusal } of plans) {
@@ -236,6 +250,11 @@ function printPlan(terminal: Terminal, { plans, leftWrites, emptyFolders, named 
   if (emptyFolders.length > 0) {
     terminal.print(`${plural(emptyFolders.length, 'empty folder')} from more than a day ago`)
   }
+  const number = countItems(plan)
+  if (number === 0) return
+  terminal.print(
+    `${plural(number, 'item')} to remove, which frees ${formatBytes(bytesToFree(plan))}`,
+  )
 }
 
 function printOutcome(terminal: Terminal, { agreed, removals }: Outcome, number: number): void {
@@ -243,8 +262,9 @@ function printOutcome(terminal: Terminal, { agreed, removals }: Outcome, number:
   if (number === 0) terminal.print('Nothing to remove')
   else if (!agreed) terminal.print('Nothing was removed; --yes does it')
   else {
-    const done = removals.filter(isRemoved).length
-    terminal.print(`${colors.green('removed')} ${plural(done, 'folder')}`)
+    const done = removals.filter(isRemoved)
+    const freed = formatBytes(sum(done.map(({ bytes }) => bytes)))
+    terminal.print(`${colors.green('removed')} ${plural(done.length, 'folder')}, ${freed} freed`)
   }
   for (const { accountId, snapshot, error, keptUntil } of removals) {
     const name = `${accountId}/${snapshot}`

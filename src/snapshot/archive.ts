@@ -33,6 +33,11 @@ export interface SnapshotFolder {
   readonly files: ReadonlyMap<string, StoredObject>
 }
 
+/** Bytes of the files in a folder. */
+export function sizeOf({ files }: Pick<SnapshotFolder, 'files'>): number {
+  return [...files.values()].reduce((sum, { size }) => sum + size, 0)
+}
+
 /** A manifest with the SHA-256 of its bytes (hex), which the next manifest records. */
 export interface StoredManifest {
   readonly manifest: Manifest

@@ -7,6 +7,7 @@ import {
   manifestName,
   readManifest,
   type SnapshotFolder,
+  sizeOf,
   tryReadManifest,
 } from './archive.ts'
 import { splitByTime } from './future.ts'
@@ -141,10 +142,22 @@ function findRefusal(
   return undefined
 }
 
+/** The decisions of a plan that remove something. */
+function removedBy({ refusal, decisions }: AccountPrunePlan): RetentionDecision<PruneCandidate>[] {
+  return refusal === undefined ? decisions.filter(({ keep }) => !keep) : []
+}
+
+/** The folders that carrying out a plan removes. */
+export function foldersToRemove(plan: AccountPrunePlan): SnapshotFolder[] {
+  return [...removedBy(plan).map(({ candidate }) => candidate.folder), ...plan.leftovers]
+}
+
 /** What removing one folder came to. */
 export interface Removal {
   readonly accountId: number
   readonly snapshot: string
+  /** What its files take up, or took up. */
+  readonly bytes: number
   /** Why it is still there, when it should not be. */
   readonly error?: Error | undefined
   /** Until when a lock keeps it, or a locked snapshot that shares its files; nothing was tried. */
@@ -172,7 +185,7 @@ export async function* applyPrune(
   plan: AccountPrunePlan,
   options: RemovalOptions,
 ): AsyncGenerator<Removal> {
-  const removed = plan.refusal === undefined ? plan.decisions.filter(({ keep }) => !keep) : []
+  const removed = removedBy(plan)
   const sharers = removed.filter(({ candidate }) => candidate.sameAs !== undefined)
   const holders = removed.filter(({ candidate }) => candidate.sameAs === undefined)
   /** By holder of files: a snapshot that shares them and is still there. */
@@ -218,8 +231,9 @@ async function removeAll(
   )
 }
 
-function nameOf({ accountId, snapshot }: SnapshotFolder): Removal {
-  return { accountId, snapshot }
+function nameOf(folder: SnapshotFolder): Removal {
+  const { accountId, snapshot } = folder
+  return { accountId, snapshot, bytes: sizeOf(folder) }
 }
 
 function isThere({ error, keptUntil }: Removal): boolean {

@@ -32,11 +32,11 @@ export interface RetentionCandidate {
   readonly types: readonly string[]
 }
 
-/** What is to happen to one snapshot, and every reason for keeping it. */
+/** What is to happen to one snapshot, and every reason for it. */
 export interface RetentionDecision<Candidate extends RetentionCandidate = RetentionCandidate> {
   readonly candidate: Candidate
   readonly keep: boolean
-  /** Why it is kept; empty when it is not. */
+  /** Why it is kept, or why it is not. */
   readonly reasons: readonly string[]
 }
 
@@ -45,11 +45,11 @@ const periods: Record<
   'hourly' | 'daily' | 'weekly' | 'monthly' | 'yearly',
   (time: Date) => string
 > = {
-  hourly: (time) => `${time.toISOString().slice(0, 13)}h`,
-  daily: (time) => time.toISOString().slice(0, 10),
-  weekly: isoWeek,
-  monthly: (time) => time.toISOString().slice(0, 7),
-  yearly: (time) => time.toISOString().slice(0, 4),
+  hourly: (time) => `hour ${time.toISOString().slice(0, 13).replace('T', ' ')}h`,
+  daily: (time) => `day ${time.toISOString().slice(0, 10)}`,
+  weekly: (time) => `week ${isoWeek(time)}`,
+  monthly: (time) => `month ${time.toISOString().slice(0, 7)}`,
+  yearly: (time) => `year ${time.toISOString().slice(0, 4)}`,
 }
 
 /**
@@ -74,19 +74,23 @@ export function planRetention<Candidate extends RetentionCandidate>(
   const { past } = splitByTime(newestFirst, now)
   const good = past.filter(({ suspect }) => !suspect)
 
-  if (isEmpty(policy)) for (const candidate of newestFirst) keep(candidate, 'no rule')
-  for (const candidate of good.slice(0, policy.last ?? 0)) keep(candidate, `last ${policy.last}`)
+  if (isEmpty(policy)) for (const candidate of newestFirst) keep(candidate, 'no rule is given')
+  for (const candidate of good.slice(0, policy.last ?? 0)) {
+    keep(candidate, `among the newest ${policy.last}`)
+  }
   for (const rule of Object.keys(periods) as (keyof typeof periods)[]) {
     keepByPeriod(good, { rule, number: policy[rule] ?? 0 }, keep)
   }
-  const context = { newestGood: good[0], youngerThan: beginOfWithin(past, policy), now }
+  const context = { newestGood: good[0], policy, youngerThan: beginOfWithin(past, policy), now }
   for (const candidate of newestFirst) {
     for (const reason of ownReasons(candidate, context)) keep(candidate, reason)
   }
   keepTypes(good, keep)
   keepInUse(past, now, keep)
   keepShared(newestFirst, reasons)
-  return toDecisions(newestFirst, reasons)
+  return toDecisions(newestFirst, reasons, ({ suspect }) =>
+    suspect ? 'suspect or damaged, and a good one has followed' : 'no rule keeps it',
+  )
 }
 
 /**
@@ -108,22 +112,26 @@ export function planRemoval<Candidate extends RetentionCandidate>(
   const newestGood = past.find(({ suspect }) => !suspect)
   for (const candidate of newestFirst) {
     if (!named.has(candidate.snapshot)) keep(candidate, 'not named')
-    else if (newestGood === undefined) keep(candidate, 'no good one that is not from the future')
-    if (candidate === newestGood) keep(candidate, 'newest good')
+    else if (newestGood === undefined) {
+      keep(candidate, 'there is no good snapshot but those from the future')
+    }
+    if (candidate === newestGood) keep(candidate, 'newest good snapshot')
     if (candidate.pinned) keep(candidate, 'pinned')
   }
   keepInUse(past, now, keep)
   keepShared(newestFirst, reasons)
-  return toDecisions(newestFirst, reasons)
+  return toDecisions(newestFirst, reasons, () => 'named')
 }
 
 function toDecisions<Candidate extends RetentionCandidate>(
   newestFirst: readonly Candidate[],
   reasons: ReadonlyMap<Candidate, string[]>,
+  whyNot: (candidate: Candidate) => string,
 ): RetentionDecision<Candidate>[] {
   return newestFirst.map((candidate) => {
     const found = reasons.get(candidate) ?? []
-    return { candidate, keep: found.length > 0, reasons: found }
+    if (found.length > 0) return { candidate, keep: true, reasons: found }
+    return { candidate, keep: false, reasons: [whyNot(candidate)] }
   })
 }
 
@@ -143,7 +151,7 @@ function keepByPeriod<Candidate extends RetentionCandidate>(
     if (seen.has(period)) continue
     if (seen.size === number) return
     seen.add(period)
-    keep(candidate, `${rule} ${period}`)
+    keep(candidate, `newest of ${period}`)
   }
 }
 
@@ -152,21 +160,35 @@ function ownReasons(
   candidate: RetentionCandidate,
   {
     newestGood,
+    policy,
     youngerThan,
     now,
-  }: { newestGood?: RetentionCandidate | undefined; youngerThan: number; now: Date },
+  }: {
+    newestGood: RetentionCandidate | undefined
+    policy: RetentionPolicy
+    youngerThan: number
+    now: Date
+  },
 ): string[] {
   const { snapshot, takenAt, pinned, suspect } = candidate
   const fromFuture = isFromFuture(candidate, now)
   const reasons: string[] = []
-  if (candidate === newestGood) reasons.push('newest good')
+  if (candidate === newestGood) reasons.push('newest good snapshot')
   if (pinned) reasons.push('pinned')
   if (fromFuture) reasons.push('from the future')
-  if (!fromFuture && takenAt.getTime() >= youngerThan) reasons.push('within')
+  if (!fromFuture && takenAt.getTime() >= youngerThan) {
+    reasons.push(`within ${describeSpan(policy.withinMs ?? 0)} of the newest`)
+  }
   if (suspect && (newestGood === undefined || snapshot > newestGood.snapshot)) {
-    reasons.push('suspect or damaged, and no good one since')
+    reasons.push('suspect or damaged, and no good one has followed')
   }
   return reasons
+}
+
+/** `1.5 days`: roughly, in the largest unit that fits. */
+function describeSpan(ms: number): string {
+  const [length, unit] = ms < 24 * 3600_000 ? [3600_000, 'hours'] : [24 * 3600_000, 'days']
+  return `${Math.round((ms / length) * 100) / 100} ${unit}`
 }
 
 /** The moment from which on everything is kept by `withinMs`. */
@@ -189,7 +211,7 @@ function keepTypes<Candidate extends RetentionCandidate>(
   const seen = new Set(newestFirst[0]?.types)
   for (const candidate of newestFirst) {
     const found = candidate.types.filter((type) => !seen.has(type))
-    if (found.length > 0) keep(candidate, `newest good with ${found.join(', ')}`)
+    if (found.length > 0) keep(candidate, `newest good snapshot with ${found.join(', ')}`)
     for (const type of found) seen.add(type)
   }
 }
@@ -206,7 +228,7 @@ function keepInUse<Candidate extends RetentionCandidate>(
     const successor = newestFirst[place - 1]
     if (successor === undefined) continue
     if (now.getTime() - successor.takenAt.getTime() >= IN_USE_MS) return
-    keep(candidate, 'newest within the last hour')
+    keep(candidate, 'was the newest within the last hour')
   }
 }
 
@@ -222,7 +244,14 @@ function keepShared<Candidate extends RetentionCandidate>(
   }
   for (const candidate of newestFirst) {
     const number = sharers.get(candidate.snapshot)
-    if (number !== undefined) reasons.get(candidate)?.push(`files shared by ${number} kept`)
+    if (number !== undefined)
+      reasons
+        .get(candidate)
+        ?.push(
+          number === 1
+            ? '1 kept snapshot shares its files'
+            : `${number} kept snapshots share its files`,
+        )
   }
 }
 

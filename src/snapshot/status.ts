@@ -1,5 +1,5 @@
 import type { ObjectStore } from '../store/object-store.ts'
-import { listAccounts, type SnapshotFolder, tryReadManifest } from './archive.ts'
+import { listAccounts, type SnapshotFolder, sizeOf, tryReadManifest } from './archive.ts'
 import { splitByTime } from './future.ts'
 import { findListedDefect } from './listed-files.ts'
 import { type Manifest, ManifestError } from './manifest.ts'
@@ -36,8 +36,7 @@ export async function* readStatus(
 ): AsyncGenerator<AccountStatus> {
   for await (const { accountId, folders } of listAccounts(store, options)) {
     const complete = folders.filter((folder) => folder.complete)
-    const files = folders.flatMap((folder) => [...folder.files.values()])
-    const bytes = files.reduce((sum, { size }) => sum + size, 0)
+    const bytes = folders.reduce((sum, folder) => sum + sizeOf(folder), 0)
     const { past, future } = splitByTime(complete, options.now)
     const found = await findNewestGood(store, past, options)
     const defect = found.newestGood && describeDefect(found.newestGood, folders)

@@ -155,7 +155,7 @@ describe('with a snapshot from the future', () => {
     const last = (await trial.snapshots())[1] as string
     const { exitCode, stdout, stderr } = await at(26, ['prune', '--keep-last', '1', '--yes'])
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(new RegExp(`keep .*${last} .*last 1, newest good`))
+    expect(stdout).toMatch(new RegExp(`keep .*${last} .*among the newest 1, newest good snapshot`))
     expect(stdout).toMatch(new RegExp(`keep .*${future} .*from the future`))
     expect(stdout).toMatch(new RegExp(`remove .*${real}`))
     expect(stderr).toContain(future)
@@ -194,7 +194,7 @@ describe('with a snapshot from the future', () => {
     await using _trial = trial
     const newest = await at(2, ['prune', '--remove', real, future, '--yes'])
     expect(newest.exitCode).toBe(3)
-    expect(newest.stdout).toMatch(new RegExp(`keep .*${real} .*newest good`))
+    expect(newest.stdout).toMatch(new RegExp(`keep .*${real} .*newest good snapshot`))
     expect(await trial.snapshots()).toEqual([real])
     await at(3, ['backup'])
     await at(6, ['pin', 'latest'])
@@ -203,7 +203,7 @@ describe('with a snapshot from the future', () => {
     const { exitCode, stdout } = await at(26, ['prune', '--remove', real, sharer, '--yes'])
     expect(exitCode).toBe(3)
     expect(stdout).toMatch(new RegExp(`keep .*${sharer} .*pinned`))
-    expect(stdout).toMatch(new RegExp(`keep .*${real} .*files shared by 1 kept`))
+    expect(stdout).toMatch(new RegExp(`keep .*${real} .*1 kept snapshot shares its files`))
     expect(await trial.snapshots()).toEqual([real, sharer, last])
   })
 
@@ -213,7 +213,7 @@ describe('with a snapshot from the future', () => {
     const [only] = (await trial.snapshots()) as [string]
     const { exitCode, stdout } = await trial.runAt(noon, ['prune', '--remove', only, '--yes'])
     expect(exitCode).toBe(3)
-    expect(stdout).toContain('no good one that is not from the future')
+    expect(stdout).toContain('there is no good snapshot but those from the future')
     expect(await trial.snapshots()).toEqual([only])
   })
 

@@ -62,7 +62,7 @@ describe('an archive with a lock', () => {
     })
     expect(server.bucket.objects).toEqual(before)
     const shown = await onDay(10, 'prune', '--keep-last', '1', '--yes')
-    expect(shown.stdout).toMatch(/^removed 0 folders$/m)
+    expect(shown.stdout).toMatch(/^removed 0 folders, 0 B freed$/m)
     expect(shown.stdout).toMatch(/^kept 100001\/\S+: locked until 2026-12-01 03:00:00$/m)
     expect((await onDay(10, 'verify')).exitCode).toBe(0)
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm, truncate, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { formatBytes } from '../../src/cli/terminal.ts'
 import { jsonLines } from './run-dashkeep.ts'
 import { shop, shopId, startTrial, type Trial } from './trial.ts'
 
@@ -72,6 +73,14 @@ describe('status', () => {
   })
 })
 
+/** Bytes of the files of a snapshot's folder. */
+function bytesOf(files: ReadonlyMap<string, Buffer>, snapshot: string): number {
+  return [...files].reduce(
+    (sum, [key, { length }]) => sum + (key.includes(snapshot) ? length : 0),
+    0,
+  )
+}
+
 describe('prune', () => {
   it('shows the plan and removes nothing without --yes', async () => {
     const { trial, run, earlier, later } = await startWithTwo()
@@ -79,18 +88,31 @@ describe('prune', () => {
     const before = await trial.files()
     const { exitCode, stdout } = await run(['prune', '--keep-last', '1'])
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(new RegExp(`keep .*${later} .*last 1, newest good`))
-    expect(stdout).toMatch(new RegExp(`remove .*${earlier}`))
-    expect(stdout).toContain('Nothing was removed; --yes does it')
+    expect(stdout).toMatch(new RegExp(`keep .*${later} .*among the newest 1, newest good snapshot`))
+    const bytes = bytesOf(before, earlier)
+    const lines = stdout.split('\n')
+    expect(lines.find((line) => line.includes(earlier))).toMatch(
+      new RegExp(`^remove .* ${formatBytes(bytes)} +no rule keeps it$`),
+    )
+    expect(lines.at(-3)).toBe(`1 item to remove, which frees ${formatBytes(bytes)}`)
+    expect(lines.at(-2)).toBe('Nothing was removed; --yes does it')
     expect(await trial.files()).toEqual(before)
   })
 
   it('removes what no rule keeps with --yes, and nothing else', async () => {
-    const { trial, run, later } = await startWithTwo()
+    const { trial, run, earlier, later } = await startWithTwo()
     await using _trial = trial
+    const bytes = bytesOf(await trial.files(), earlier)
     const { exitCode, stdout } = await run(['prune', '--keep-last', '1', '--yes', '--json'])
     expect(exitCode).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({ done: true, removed: 1, failed: [] })
+    expect(JSON.parse(stdout)).toMatchObject({
+      done: true,
+      accounts: [{ snapshots: [{ keep: true }, { snapshot: earlier, bytes }] }],
+      bytes,
+      removed: 1,
+      removedBytes: bytes,
+      failed: [],
+    })
     expect(await trial.snapshots()).toEqual([later])
     expect((await trial.files()).size).toBe(4)
     expect((await run(['verify'])).exitCode).toBe(0)
@@ -137,7 +159,14 @@ describe('prune', () => {
     expect(kept.stdout).not.toContain('"keep":false')
     const flags = await run(['prune', '--config', config, '--keep-last', '1', '--json'])
     expect(JSON.parse(flags.stdout)).toMatchObject({
-      accounts: [{ snapshots: [{ keep: true }, { snapshot: earlier, keep: false, reasons: [] }] }],
+      accounts: [
+        {
+          snapshots: [
+            { keep: true },
+            { snapshot: earlier, keep: false, reasons: ['no rule keeps it'] },
+          ],
+        },
+      ],
     })
   })
 
@@ -199,7 +228,7 @@ describe('a type that was taken out of the configuration', () => {
     const { exitCode, stdout } = await run(['prune', '--keep-last', '1', '--yes'])
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(
-      new RegExp(`keep .*${later} .*newest good with visualization, dashboard`),
+      new RegExp(`keep .*${later} .*newest good snapshot with visualization, dashboard`),
     )
     expect(await trial.snapshots()).not.toContain(earlier)
     expect((await run(['verify', later])).exitCode).toBe(0)

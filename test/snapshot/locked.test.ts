@@ -110,13 +110,15 @@ describe('a run with a lock', () => {
 })
 
 describe('prune in a locked archive', () => {
+  const bytes = expect.any(Number)
+
   it('removes nothing of a snapshot with a locked file, and says until when', async () => {
     const store = lockedStore(30)
     const [first, second] = await takeDaily(store, 1, 2, 3)
     const before = store.keys()
     expect(await prune(store, dayOf(20))).toEqual([
-      { accountId: shop.accountId, snapshot: second, keptUntil: dayOf(32) },
-      { accountId: shop.accountId, snapshot: first, keptUntil: dayOf(31) },
+      { accountId: shop.accountId, snapshot: second, bytes, keptUntil: dayOf(32) },
+      { accountId: shop.accountId, snapshot: first, bytes, keptUntil: dayOf(31) },
     ])
     expect(store.keys()).toEqual(before)
     expect(store.calls.filter(({ action }) => action === 'remove')).toEqual([])
@@ -136,10 +138,12 @@ describe('prune in a locked archive', () => {
     const store = lockedStore(10)
     const [first, second] = await takeDaily(store, 1, 2, 3)
     expect(await prune(store, dayOf(11))).toEqual([
-      { accountId: shop.accountId, snapshot: second, keptUntil: dayOf(12) },
-      { accountId: shop.accountId, snapshot: first },
+      { accountId: shop.accountId, snapshot: second, bytes, keptUntil: dayOf(12) },
+      { accountId: shop.accountId, snapshot: first, bytes },
     ])
-    expect(await prune(store, dayOf(12))).toEqual([{ accountId: shop.accountId, snapshot: second }])
+    expect(await prune(store, dayOf(12))).toEqual([
+      { accountId: shop.accountId, snapshot: second, bytes },
+    ])
     expect(store.keys()).toHaveLength(2)
     expect(await defects(store)).toEqual([])
   })

@@ -63,7 +63,7 @@ describe('a plan', () => {
       [days[1], false],
       [days[0], false],
     ])
-    expect(decisions[0]?.reasons).toEqual(['last 1', 'newest good'])
+    expect(decisions[0]?.reasons).toEqual(['among the newest 1', 'newest good snapshot'])
     expect([refusal, leftovers]).toEqual([undefined, []])
   })
 })

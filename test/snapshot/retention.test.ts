@@ -52,24 +52,24 @@ describe('retention', () => {
       (day) => candidate(day),
     )
     const decisions = planRetention(all, { weekly: 9 }, { now: new Date('2027-02-01') })
-    expect(reasonsOf(decisions, '2027-01-04')).toContain('weekly 2027-W01')
-    expect(reasonsOf(decisions, '2027-01-03')).toContain('weekly 2026-W53')
-    expect(reasonsOf(decisions, '2026-12-31')).toEqual([])
+    expect(reasonsOf(decisions, '2027-01-04')).toContain('newest of week 2027-W01')
+    expect(reasonsOf(decisions, '2027-01-03')).toContain('newest of week 2026-W53')
+    expect(reasonsOf(decisions, '2026-12-31')).toEqual(['no rule keeps it'])
   })
 
   it('gives every reason', () => {
     const decisions = planRetention(
       [candidate('2026-05-01T08:00:00Z', { pinned: true })],
-      { last: 3, hourly: 1, daily: 1, withinMs: 1000 },
+      { last: 3, hourly: 1, daily: 1, withinMs: 36 * 3600_000 },
       { now },
     )
     expect(reasonsOf(decisions, '2026-05-01')).toEqual([
-      'last 3',
-      'hourly 2026-05-01T08h',
-      'daily 2026-05-01',
-      'newest good',
+      'among the newest 3',
+      'newest of hour 2026-05-01 08h',
+      'newest of day 2026-05-01',
+      'newest good snapshot',
       'pinned',
-      'within',
+      'within 1.5 days of the newest',
     ])
   })
 
@@ -95,14 +95,18 @@ describe('retention', () => {
   it('keeps a suspect snapshot until a good one has followed', () => {
     const all = [candidate('2026-05-01'), candidate('2026-05-02', { suspect: true })]
     expect(kept(all, { last: 1 }, { now })).toEqual(['2026-05-02', '2026-05-01'])
-    expect(kept([...all, candidate('2026-05-03')], { last: 1 }, { now })).toEqual(['2026-05-03'])
+    const followed = planRetention([...all, candidate('2026-05-03')], { last: 1 }, { now })
+    expect(followed.map(({ keep }) => keep)).toEqual([true, false, false])
+    expect(reasonsOf(followed, '2026-05-02')).toEqual([
+      'suspect or damaged, and a good one has followed',
+    ])
   })
 
   it('keeps the files that a kept snapshot shares', () => {
     const holder = candidate('2026-05-01')
     const sharer = candidate('2026-05-02', { sameAs: holder.snapshot })
     const decisions = planRetention([holder, sharer], { last: 1 }, { now })
-    expect(reasonsOf(decisions, '2026-05-01')).toEqual(['files shared by 1 kept'])
+    expect(reasonsOf(decisions, '2026-05-01')).toEqual(['1 kept snapshot shares its files'])
   })
 
   it('keeps what was the newest within the last hour, since a run may refer to it', () => {
@@ -110,10 +114,10 @@ describe('retention', () => {
     const all = [90, 61, 59, 10].map((minutes) => candidate(before(minutes)))
     const decisions = planRetention(all, { last: 1 }, { now })
     expect(decisions.map(({ reasons }) => reasons)).toEqual([
-      ['last 1', 'newest good'],
-      ['newest within the last hour'],
-      ['newest within the last hour'],
-      [],
+      ['among the newest 1', 'newest good snapshot'],
+      ['was the newest within the last hour'],
+      ['was the newest within the last hour'],
+      ['no rule keeps it'],
     ])
   })
 
@@ -125,7 +129,7 @@ describe('retention', () => {
       { now },
     )
     expect(reasonsOf(decisions, '2030-01-01')).toContain('from the future')
-    expect(reasonsOf(decisions, '2026-01-01')).toContain('newest good')
+    expect(reasonsOf(decisions, '2026-01-01')).toContain('newest good snapshot')
   })
 })
 
