@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { cannotWrite } from '../restore/new-file.ts'
 import { makeTarget } from '../restore/to-files.ts'
 import { sampleApiToken, sampleObjects } from '../sandbox/sample-account.ts'
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
@@ -16,9 +17,7 @@ import { verify } from './verify.ts'
  * code as in earnest. Ends with the exit code of the first step that does not go as it should.
  */
 export async function demo(terminal: Terminal, options: { folder?: string }): Promise<number> {
-  const folder = options.folder
-    ? resolve(options.folder)
-    : await mkdtemp(join(tmpdir(), 'dashkeep-'))
+  const folder = options.folder ? resolve(options.folder) : await makeTemporaryFolder()
   await makeTarget(folder)
   await using sandbox = await startSandbox()
   const { colors, signal } = terminal
@@ -76,6 +75,15 @@ export async function demo(terminal: Terminal, options: { folder?: string }): Pr
     ),
   )
   return exitCodes.done
+}
+
+function makeTemporaryFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'dashkeep-')).catch((error) => {
+    throw cannotWrite(tmpdir(), error, {
+      whenAbsent: 'there is no such folder',
+      hint: 'give a folder with --folder <folder>, or start the container with --tmpfs /tmp',
+    })
+  })
 }
 
 /** What somebody does to their account between two backups. */

@@ -58,7 +58,10 @@ export async function createNewFile(path: string): Promise<NewFile> {
 export function cannotWrite(
   path: string,
   error: unknown,
-  { whenAbsent = 'its folder is not there' } = {},
+  {
+    whenAbsent = 'its folder is not there',
+    hint = 'give a folder that this user may write to',
+  } = {},
 ): DashkeepError {
   const { code, message } = error as NodeJS.ErrnoException
   const states: Record<string, string> = {
@@ -70,7 +73,7 @@ export function cannotWrite(
     ENOSPC: 'the disk is full',
   }
   return new DashkeepError(`Cannot write ${path}: ${states[code ?? ''] ?? message}`, {
-    hint: 'give a folder that this user may write to',
+    hint,
     cause: error,
   })
 }

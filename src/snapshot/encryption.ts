@@ -41,7 +41,7 @@ export function cannotOpen(key: string, opener: Opener | undefined): OpenError {
   if (opener === undefined) {
     return new OpenError(`Cannot read ${key}: it is encrypted, and no key is configured`, {
       kind: 'usage',
-      hint: 'name the identity or the passphrase under encryption in the configuration',
+      hint: 'set DASHKEEP_IDENTITY_FILE to a file of private keys, or encryption.identity or .passphrase in the configuration file',
     })
   }
   return new OpenError(`Cannot decrypt ${key}: the configured key does not open it`, {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
+import { runDashkeep } from './run-dashkeep.ts'
 import { startTrial } from './trial.ts'
 
 /** Where Linux has a folder in which nobody can make another. */
@@ -58,3 +59,15 @@ it.skipIf(!existsSync('/proc/self'))(
     }
   },
 )
+
+it('a demo without a temporary folder says which options give it one', async () => {
+  vi.stubEnv('TMPDIR', '/proc/dashkeep')
+  try {
+    const { exitCode, stderr } = await runDashkeep(['demo'], { env: {} })
+    expect(stderr).toMatch(/^error: Cannot write \/proc\/dashkeep: there is no such folder\n/)
+    expect(stderr).toMatch(/\nhint: .*--folder <folder>.*--tmpfs \/tmp/)
+    expect(exitCode).toBe(1)
+  } finally {
+    vi.unstubAllEnvs()
+  }
+})
