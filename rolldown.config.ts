@@ -1,4 +1,5 @@
-import { defineConfig } from 'rolldown'
+import { chmod } from 'node:fs/promises'
+import { defineConfig, type Plugin } from 'rolldown'
 import { leaveOut } from './build/leave-out.ts'
 import { collectLicenses } from './build/licenses.ts'
 
@@ -12,6 +13,12 @@ const unused = leaveOut([
   { from: /\/pino\//, what: /\/transport$|^sonic-boom$|^worker_threads$/ },
 ])
 
+/** `npm link` puts a symbolic link to the program on the path, which each build writes anew. */
+const makeExecutable: Plugin = {
+  name: 'make-executable',
+  writeBundle: () => chmod('dist/main.js', 0o755),
+}
+
 export default defineConfig([
   {
     input: {
@@ -21,7 +28,7 @@ export default defineConfig([
     },
     platform: 'node',
     resolve,
-    plugins: [unused, collectLicenses()],
+    plugins: [unused, collectLicenses(), makeExecutable],
     output: { dir: 'dist', cleanDir: true },
   },
   {
