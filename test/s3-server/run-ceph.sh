@@ -8,6 +8,9 @@ secret_key=${S3_SECRET_KEY:?is not set}
 fsid=$(</proc/sys/kernel/random/uuid)
 osd_uuid=$(</proc/sys/kernel/random/uuid)
 
+# All objects were in memory: what the container's last run left of them on its disk is of no use.
+forget_last_run() { rm -rf /tmp/monitors /var/lib/ceph/mon/* /var/lib/ceph/osd/*; }
+
 write_configuration() {
   cat >/etc/ceph/ceph.conf <<CONF
 [global]
@@ -71,6 +74,7 @@ start_gateway() {
 }
 
 trap exit TERM
+forget_last_run
 write_configuration
 start_monitor
 start_storage
