@@ -54,6 +54,8 @@ export async function restoreToService(
   const mayAsk = toSend.length > 0 && !options.dryRun
   const answer = mayAsk ? await confirm(terminal, question, options) : 'no'
   const agreed = answer === 'yes'
+  const [kibanaVersion = ''] = present.kibanaVersions.values()
+  if (agreed) await target.checkImports(kibanaVersion, { signal })
   const before = agreed ? await keepPresent(terminal, into, plan, given) : undefined
   const status = createStatusLine(terminal)
   let sent = 0

@@ -2,6 +2,7 @@ import { DashkeepError } from '../errors.ts'
 import type { ConnectionLimits } from '../http/limits.ts'
 import type { HttpProxy } from '../http/proxy.ts'
 import { readAcknowledgement, readAs, readExport } from './answer.ts'
+import { ServiceError } from './errors.ts'
 import { type ImportAnswer, importPath, type ObjectImport } from './import.ts'
 import {
   createOperation,
@@ -109,6 +110,12 @@ export interface ServiceClient extends AsyncDisposable {
    */
   importObjects(batch: ObjectImport, options?: CallOptions): Promise<ImportAnswer>
 
+  /**
+   * Throws when the service has no endpoint for imports. It imports nothing: whatever else a service
+   * answers to that, it has the endpoint, and the first import says what is wrong.
+   */
+  checkImports(kibanaVersion: string, options?: CallOptions): Promise<void>
+
   /** Lists the sub accounts of the token's main account (specification, section 2). */
   listSubAccounts(options?: CallOptions): Promise<SubAccount[]>
 
@@ -171,6 +178,11 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     return withRetries(operation, attempt, { limits, onRetry: options.onRetry, signal })
   }
 
+  const importObjects: ServiceClient['importObjects'] = (batch, how) => {
+    const operation = importOperation(prefix, { path: importingPath, batch })
+    return call(operation, readAs(importAnswerSchema), how)
+  }
+
   return {
     address,
     get clockSkewMs() {
@@ -185,9 +197,13 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       const refusal = hiddenRefusal(reply, { operation, address, sanitize })
       if (refusal) throw refusal
     },
-    importObjects: (batch, how) => {
-      const operation = importOperation(prefix, { path: importingPath, batch })
-      return call(operation, readAs(importAnswerSchema), how)
+    importObjects,
+    async checkImports(kibanaVersion, how) {
+      try {
+        await importObjects({ kibanaVersion, override: false, hits: [] }, how)
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code === 'no-endpoint') throw error
+      }
     },
     listSubAccounts: (how) => call(listOperation(prefix), readAs(subAccountsSchema), how),
     createSubAccount: (account, how) =>

@@ -46,7 +46,10 @@ export function importOperation(
 ): Operation {
   return {
     name: 'import',
-    action: `import ${batch.hits.length} saved objects`,
+    action:
+      batch.hits.length === 0
+        ? 'restore into the service'
+        : `import ${batch.hits.length} saved objects`,
     method: 'POST',
     path: `${prefix}${path}`,
     body: encodeImport(batch),

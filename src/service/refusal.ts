@@ -239,8 +239,8 @@ const noEndpoint: Explanation = {
 
 const noImport: Explanation = {
   code: 'no-endpoint',
-  state: 'the service has no such endpoint',
-  hint: 'Not every service takes imports: check the path prefix and the path of the import, or restore into files.',
+  state: 'the service has no endpoint for imports',
+  hint: 'Not every service takes imports: check the path prefix and the path of the import (service.importPath), or restore into files with --to. The sandbox takes them when started with `dashkeep sandbox --form deployed`.',
 }
 
 const importTooLarge: Explanation = {

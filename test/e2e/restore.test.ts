@@ -47,10 +47,20 @@ function textDashboard(id: string, size: number) {
   return { _type: '_doc', _id: `dashboard:${id}`, _source: { type: 'dashboard', dashboard } }
 }
 
-/** Bodies of the imports that the service has received. */
-function importsOf({ sandbox }: Trial): { override: boolean; hits: { _id: string }[] }[] {
-  const imports = sandbox.requests().filter(({ operation }) => operation === 'import')
-  return imports.map(({ body }) => JSON.parse(body))
+interface ImportBody {
+  readonly override: boolean
+  readonly hits: { _id: string }[]
+}
+
+/** Bodies of the imports that the service has received, the question whether it takes any included. */
+function requestedImports({ sandbox }: Trial): ImportBody[] {
+  const requests = sandbox.requests().filter(({ operation }) => operation === 'import')
+  return requests.map(({ body }) => JSON.parse(body))
+}
+
+/** The same without that question, which has no objects in it. */
+function importsOf(trial: Trial): ImportBody[] {
+  return requestedImports(trial).filter(({ hits }) => hits.length > 0)
 }
 
 const overview = 'dashboard:shop-overview'
@@ -73,7 +83,7 @@ describe('restore --to-service', () => {
     expect(stderr).toMatch(/^error: Cannot restore: nobody could be asked\nhint: .* with --yes/m)
     const json = await trial.run(['restore', '--to-service', '--json'])
     expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([2, { done: false, same: 12 }])
-    expect(importsOf(trial)).toEqual([])
+    expect(requestedImports(trial)).toEqual([])
     expect(objectsOf(trial)).toEqual(changed)
   })
 
@@ -85,7 +95,7 @@ describe('restore --to-service', () => {
       const run = await trial.run(['restore', '--to-service', '--dry-run', ...more])
       expect([run.exitCode, run.stderr]).toEqual([0, ''])
     }
-    expect(importsOf(trial)).toEqual([])
+    expect(requestedImports(trial)).toEqual([])
     const { exitCode, stderr } = await trial.run(['restore', '--to', '/x', '--dry-run'])
     expect(exitCode).toBe(2)
     expect(stderr).toMatch(/--dry-run .*--to-service/)
@@ -100,7 +110,7 @@ describe('restore --to-service', () => {
       key: 'n\n',
     })
     expect([exitCode, stdout.split('\n').at(-2)]).toEqual([0, 'Nothing was sent'])
-    expect(importsOf(trial)).toEqual([])
+    expect(requestedImports(trial)).toEqual([])
   })
 
   it('brings back everything that was deleted, byte for byte', async () => {
@@ -247,7 +257,7 @@ describe('restore --to-service', () => {
     await using _ = trial
     empty(trial)
     const answer = JSON.stringify({ created: [], updated: [], ignored: [], failed: ['a title'] })
-    trial.sandbox.faults.add({ operation: 'import', after: 2, body: answer })
+    trial.sandbox.faults.add({ operation: 'import', after: 3, body: answer })
     const { exitCode, stdout } = await trial.run(['restore', '--to-service', '--yes'])
     expect(exitCode).toBe(3)
     expect(stdout).toContain('! a title')
@@ -268,7 +278,7 @@ describe('restore --to-service', () => {
     const { trial, before } = await startWithSnapshot()
     await using _ = trial
     empty(trial)
-    trial.sandbox.faults.add({ operation: 'import', after: 1, status: 429 })
+    trial.sandbox.faults.add({ operation: 'import', after: 2, status: 429 })
     const first = await trial.run(['restore', '--to-service', '--yes', '--json'])
     expect(first.exitCode).toBe(3)
     expect(JSON.parse(first.stdout)).toMatchObject({
@@ -291,7 +301,7 @@ describe('restore --to-service', () => {
     const { trial, before } = await startWithSnapshot()
     await using _ = trial
     empty(trial)
-    trial.sandbox.faults.add({ operation: 'import', lost: true, times: 1 })
+    trial.sandbox.faults.add({ operation: 'import', after: 1, lost: true, times: 1 })
     const { exitCode, stdout } = await trial.run(['restore', '--to-service', '--yes'])
     expect(exitCode).toBe(0)
     expect(stdout).toContain('restored 14 of 14 objects')
@@ -302,7 +312,7 @@ describe('restore --to-service', () => {
     const { trial, before } = await startWithSnapshot()
     await using _ = trial
     empty(trial)
-    trial.sandbox.faults.add({ operation: 'import', after: 1, hang: true })
+    trial.sandbox.faults.add({ operation: 'import', after: 2, hang: true })
     const interruption = new AbortController()
     const running = runDashkeep(['restore', '--to-service', '--yes'], {
       env: trial.env,
@@ -325,7 +335,7 @@ describe('restore --to-service', () => {
     const { trial, before } = await startWithSnapshot()
     await using _ = trial
     empty(trial)
-    trial.sandbox.faults.add({ operation: 'import', after: 1, hang: true })
+    trial.sandbox.faults.add({ operation: 'import', after: 2, hang: true })
     const { env } = trial
     await using running = spawnDashkeep(['restore', '--to-service', '--yes'], { env })
     await until('the second import hangs', () => importsOf(trial).length === 2)
@@ -348,7 +358,7 @@ describe('restore --to-service', () => {
     const stopped = await trial.run(['restore', '--to-service', '--yes'])
     expect(stopped.exitCode).toBe(2)
     expect(stopped.stderr).toContain('is of kibanaVersion 7.10.2, the service of 8.0.0')
-    expect(importsOf(trial)).toEqual([])
+    expect(requestedImports(trial)).toEqual([])
     const told = await trial.run(['restore', '--to-service', '--yes', '--any-version'])
     expect(told.exitCode).toBe(0)
     expect(objectsOf(trial).size).toBe(14)
@@ -381,7 +391,7 @@ describe('restore --to-service', () => {
     const { exitCode, stderr } = await trial.run(['restore', '--to-service', '--yes'])
     expect(exitCode).toBe(5)
     expect(stderr).toContain('Cannot read the archive')
-    expect(importsOf(trial)).toEqual([])
+    expect(requestedImports(trial)).toEqual([])
   })
 
   it('restores a suspect snapshot only when it is told to', async () => {
@@ -413,13 +423,21 @@ describe('restore --to-service', () => {
     expect(shown.stdout).toMatch(/missing search:failed-orders, needed by visualization:/)
   })
 
-  it('says what it cannot do without an import', async () => {
+  it('does not begin where the service takes no imports', async () => {
     await using trial = await startTrial()
     await trial.run(['backup'])
-    empty(trial)
-    const { exitCode, stdout } = await trial.run(['restore', '--to-service', '--yes'])
+    rename(trial)
+    const args = ['restore', '--to-service', '--overwrite', '--yes']
+    const { exitCode, stdout, stderr } = await trial.run(args)
     expect(exitCode).toBe(1)
-    expect(stdout).toContain('Not every service takes imports')
+    expect(stdout).not.toContain('restored')
+    expect(stderr).toContain(
+      'Cannot restore into the service: the service has no endpoint for imports (status 404',
+    )
+    expect(stderr).toMatch(/hint: Not every service takes imports: .* --form deployed/)
+    expect(stderr).not.toContain('import failed')
+    // The present state is kept only for a restore that begins.
+    expect(await trial.snapshots()).toHaveLength(1)
   })
 })
 

@@ -64,6 +64,28 @@ describe('import', () => {
     expect(error.hint).toContain(hint)
   })
 
+  it.each([
+    ['an import of nothing', json({ created: [], updated: [], ignored: [], failed: [] })],
+    ['its refusal', json({ errorCode: 'X', message: 'no hits' }, { status: 400 })],
+  ])('takes %s for a service that takes imports', async (_what, answered) => {
+    await using server = await startScriptedServer([answered])
+    await using client = quickClient(server.url)
+    await client.checkImports('7.10.2')
+    expect(server.requests).toMatchObject([
+      { path: '/kibana/import', body: '{"kibanaVersion":"7.10.2","override":false,"hits":[]}' },
+    ])
+  })
+
+  it.each([404, 405])('takes status %i for a service without imports', async (status) => {
+    await using server = await startScriptedServer([json({ message: 'no' }, { status })])
+    await using client = quickClient(server.url)
+    const error = await serviceErrorOf(client.checkImports('7.10.2'))
+    expect(error.message).toMatch(
+      /^Cannot restore into the service: the service has no endpoint for imports/,
+    )
+    expect(error.hint).toContain('dashkeep sandbox --form deployed')
+  })
+
   it('gives the sandbox its own export back', async () => {
     await using sandbox = await startSandbox({ form: 'deployed' })
     await using client = quickClient(sandbox.url, { token: sampleApiToken, pathPrefix: '/v1' })
