@@ -1,4 +1,5 @@
 import type { Difference, ObjectDiff, PanelPlace, Step } from '../objects/diff-objects.ts'
+import { findGaps } from '../objects/list-gaps.ts'
 import {
   asJsonObject,
   asText,
@@ -11,8 +12,8 @@ import { type Colors, plural } from './terminal.ts'
 /** Characters of a value shown, and of a text around what differs. */
 const MAX_VALUE = 100
 const CONTEXT = 20
-/** Lines of a text shown of each version. */
-const MAX_LINES = 20
+/** Lines of a text shown. */
+const MAX_LINES = 40
 
 /** Said when bytes differ and nothing in the opened form does. */
 const sameContent = 'the same content, written in another way'
@@ -89,21 +90,17 @@ function formatChange(path: string, before: JsonValue, after: JsonValue, colors:
   ]
 }
 
-/** The lines between what both texts begin and end with. */
+/** The lines that were removed and added, without those that stay. */
 function formatLines(before: string, after: string, colors: Colors): string[] {
   const [left, right] = [before.split('\n'), after.split('\n')]
-  const { start, end } = commonEnds(left, right)
-  const show = (lines: string[], paint: (text: string) => string, sign: string) => {
-    const differing = lines.slice(start, lines.length - end)
-    const shown = differing.slice(0, MAX_LINES).map((line) => {
-      return `    ${paint(`${sign} ${shorten(line)}`)}`
-    })
-    const hidden = differing.length - shown.length
-    return hidden > 0
-      ? [...shown, `    ${colors.dim(`… and ${plural(hidden, 'more line')}`)}`]
-      : shown
-  }
-  return [...show(left, colors.red, '-'), ...show(right, colors.green, '+')]
+  const gaps = findGaps(left, right, (one, other) => one === other)
+  const lines = gaps.flatMap(({ from, removed, to, added }) => [
+    ...left.slice(from, from + removed).map((line) => colors.red(`- ${shorten(line)}`)),
+    ...right.slice(to, to + added).map((line) => colors.green(`+ ${shorten(line)}`)),
+  ])
+  const hidden = lines.length - MAX_LINES
+  const more = hidden > 0 ? [colors.dim(`… and ${plural(hidden, 'more line')}`)] : []
+  return [...lines.slice(0, MAX_LINES), ...more].map((line) => `    ${line}`)
 }
 
 /** What differs of two long texts, with a little around it. */
@@ -118,8 +115,8 @@ function cutToDifference(before: string, after: string): [string, string] {
   return [cut(before), cut(after)]
 }
 
-/** How many items two sequences have in common at their start, and then at their end. */
-function commonEnds(left: ArrayLike<string>, right: ArrayLike<string>) {
+/** How many characters two texts have in common at their start, and then at their end. */
+function commonEnds(left: string, right: string) {
   const shorter = Math.min(left.length, right.length)
   let start = 0
   while (start < shorter && left[start] === right[start]) start += 1

@@ -1,3 +1,4 @@
+import { findGaps } from './list-gaps.ts'
 import { asJsonObject, equalJson, type JsonObject, type JsonValue } from './lossless-json.ts'
 import { comparableView } from './open-nested.ts'
 import { parseSavedObject, type Reference } from './saved-object.ts'
@@ -54,7 +55,7 @@ export interface ValueDiff {
 
 /**
  * Compares two values member by member. Arrays whose items have a key (panels of a dashboard their
- * `panelIndex`, references their `name`, others an `id`) are matched by it, others by place.
+ * `panelIndex`, references their `name`, others an `id`) are matched by it, others by what stays the same, and between that by place.
  */
 export function diffValues(before: JsonValue, after: JsonValue): ValueDiff {
   const comparison: Comparison = { differences: [], patch: [] }
@@ -222,27 +223,26 @@ function placeOf(panel: JsonObject): { grid: boolean; place: PanelPlace } | unde
   return { grid: grid !== undefined, place: { x, y, width, height } }
 }
 
-/** Leaves out what both begin and end with; the rest is compared place by place. */
+/** Leaves out what both have in the same order; what differs between that is compared by place. */
 function comparePlaces(
   to: Comparison,
   before: readonly JsonValue[],
   after: readonly JsonValue[],
   at: Place,
 ): void {
-  const shorter = Math.min(before.length, after.length)
-  let start = 0
-  while (start < shorter && equalJson(before[start], after[start])) start += 1
-  let end = 0
-  while (end < shorter - start && equalJson(before.at(-1 - end), after.at(-1 - end))) end += 1
-  const shared = shorter - end
-  for (let index = start; index < shared; index += 1) {
-    compare(to, before[index] as JsonValue, after[index] as JsonValue, into(at, index))
-  }
-  for (let index = before.length - end - 1; index >= shared; index -= 1) {
-    remove(to, before[index] as JsonValue, into(at, index))
-  }
-  for (let index = shared; index < after.length - end; index += 1) {
-    add(to, after[index] as JsonValue, into(at, index))
+  for (const gap of findGaps(before, after, equalJson)) {
+    // What stands before a gap is as in the second list by now, so places are counted there.
+    const shared = Math.min(gap.removed, gap.added)
+    for (let nth = 0; nth < shared; nth += 1) {
+      const [old, item] = [before[gap.from + nth], after[gap.to + nth]]
+      compare(to, old as JsonValue, item as JsonValue, into(at, gap.to + nth))
+    }
+    for (let nth = gap.removed - 1; nth >= shared; nth -= 1) {
+      remove(to, before[gap.from + nth] as JsonValue, into(at, gap.to + nth, gap.from + nth))
+    }
+    for (let nth = shared; nth < gap.added; nth += 1) {
+      add(to, after[gap.to + nth] as JsonValue, into(at, gap.to + nth))
+    }
   }
 }
 

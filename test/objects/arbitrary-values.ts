@@ -51,7 +51,8 @@ export const likelyValue: fc.Arbitrary<JsonValue> = fc
     title: anyValue,
     panelsJSON: fc.oneof(fc.array(panel, { maxLength: 6 }), anyValue),
     aggs: fc.array(keyedItem, { maxLength: 6 }),
-    columns: fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 6 }),
+    columns: fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 }),
+    filters: fc.array(objectOf(place), { maxLength: 6 }),
     nested: objectOf(fc.oneof(anyValue, objectOf(anyValue))),
   })
   .map((members): JsonValue => new Map<string, JsonValue>(Object.entries(members)))

@@ -59,11 +59,38 @@ describe('members are compared one by one', () => {
 })
 
 describe('items of a list are matched', () => {
-  it('by place, but for what both lists begin and end with', () => {
+  it('by what stays the same, and by place between that', () => {
     expect(diff(['a', 'b', 'c'], ['a', 'x', 'b', 'c'])).toEqual(['added 1'])
     expect(diff(['a', 'b', 'c'], ['c'])).toEqual(['removed 1', 'removed 0'])
     expect(diff(['a', 'b', 'c'], ['a', 'y', 'c'])).toEqual(['changed 1'])
     expect(diff([], ['a', 'b'])).toEqual(['added 0', 'added 1'])
+    expect(diff(['a', 'b', 'c', 'd'], ['x', 'a', 'b', 'c', 'y', 'd', 'z'])).toEqual([
+      'added 0',
+      'added 4',
+      'added 6',
+    ])
+    expect(diff(['a', 'b', 'c', 'd', 'e'], ['b', 'x', 'c', 'e', 'f'])).toEqual([
+      'removed 0',
+      'added 1',
+      'removed 3',
+      'added 4',
+    ])
+    expect(
+      diff([{ a: 1 }, { b: 2, c: 3 }, { d: 4 }], [{ z: 0 }, { a: 1 }, { b: 2 }, { d: 4 }]),
+    ).toEqual(['added 0', 'removed 2 c'])
+  })
+
+  it('in the middle of a long list, without comparing each with each', () => {
+    const items = Array.from({ length: 50_000 }, (_, place) => place)
+    const changed = [-1, ...items.slice(0, 25_000), -2, ...items.slice(25_001), -3]
+    expect(diff(items, changed)).toEqual(['added 0', 'changed 25001', 'added 50001'])
+  })
+
+  it('by place when two long lists have nothing in common', () => {
+    const [before, after] = [0, 1].map((rest) =>
+      Array.from({ length: 20_000 }, (_, place) => 2 * place + rest),
+    )
+    expect(diff(['same', before, 'same'], ['same', after, 'same'])).toHaveLength(20_000)
   })
 
   it('by their id, when each has one and no two the same', () => {
