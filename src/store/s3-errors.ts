@@ -68,10 +68,20 @@ export function withoutError(names: readonly string[]): (error: unknown) => unde
   }
 }
 
+/** Whether the server says that it does not know a request. */
+function isUnsupported(error: unknown): boolean {
+  const { name, status } = readError(error)
+  return status === 501 || status === 405 || unknownRequest.has(name)
+}
+
+/** Whether the server does not know a question about an object, or answers with the object itself. */
+export function isUnknownQuestion(error: unknown): boolean {
+  return isUnsupported(error) || isUnreadable(readError(error).message)
+}
+
 /** Handles the answer of a server that does not know a request as the absence of an answer. */
 export function withoutSupport(error: unknown): undefined {
-  const { name, status } = readError(error)
-  if (status === 501 || status === 405 || unknownRequest.has(name)) return undefined
+  if (isUnsupported(error)) return undefined
   throw error
 }
 

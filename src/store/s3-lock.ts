@@ -8,7 +8,7 @@ import {
 import { StoreError } from './errors.ts'
 import type { StoreCallOptions } from './object-store.ts'
 import type { ObjectLock, S3Connection } from './s3-connection.ts'
-import { withoutError, withoutSupport } from './s3-errors.ts'
+import { isUnknownQuestion, withoutError, withoutSupport } from './s3-errors.ts'
 
 /** An object whose lock is asked for or set. */
 type LockTarget = StoreCallOptions & { readonly key: string }
@@ -102,14 +102,31 @@ function covers(found: Retention | undefined, { mode, until }: Retention): boole
   return found !== undefined && found.mode === mode && found.until >= until
 }
 
+/**
+ * A server without Object Lock does not know the question. It may answer with the object's own bytes,
+ * as Swift does, which would take the setting of a lock for new bytes of the object: so the lock is
+ * asked for before one is ever set.
+ */
 async function readRetention(
-  { bucket, fullKey, call }: S3Connection,
+  { bucket, fullKey, call, url }: S3Connection,
   { key, signal }: LockTarget,
 ): Promise<Retention | undefined> {
   const command = new GetObjectRetentionCommand({ Bucket: bucket, Key: fullKey(key) })
   const about = { action: 'ask for the lock of', key, signal, rights: 's3:GetObjectRetention' }
   const answer = await call(about, (client, options) =>
-    client.send(command, options).catch(withoutError([...noLock, 'NoSuchKey'])),
+    client
+      .send(command, options)
+      .catch(withoutError([...noLock, 'NoSuchKey']))
+      .catch((error) => {
+        if (!isUnknownQuestion(error)) throw error
+        throw new StoreError(
+          `Cannot ask for the lock of ${url}/${key}: the server has no Object Lock`,
+          {
+            kind: 'usage',
+            hint: 'Take store.lock out of the configuration, or use another server',
+          },
+        )
+      }),
   )
   const { Mode: mode, RetainUntilDate: until } = answer?.Retention ?? {}
   return mode && until && { mode, until }

@@ -282,7 +282,7 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         expect(await keys(store, 'many/')).toEqual(expected)
         expect(await keys(store, 'many/', expected[49])).toEqual(expected.slice(50))
         expect(await keys(store, 'many/', expected.at(-2))).toEqual(expected.slice(-1))
-      }, 60_000)
+      }, 300_000)
 
       it('stops when the reader does', async () => {
         for (const key of ['a', 'b', 'c']) await store.put(key, Buffer.from('x'))

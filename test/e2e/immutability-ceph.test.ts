@@ -191,12 +191,14 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
     const { endpoint, credentials } = server
     await using started = await startBucketTrial({ endpoint, bucket, credentials })
     const { trial, env } = started
-    const lock = { mode: 'compliance', duration: '30d' }
+    const lock = { mode: 'governance', duration: '30d' }
     env.DASHKEEP_CONFIG = await trial.write('l.yaml', { limits: shortLimits, store: { lock } })
     const { exitCode, stdout } = await trial.run(['doctor'], env)
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^ok +store versioning: /m)
-    expect(stdout).toMatch(/^ok +store lock: files are locked in compliance mode$/m)
+    expect(stdout).toMatch(/^ok +store lock: a probe was locked .* and its lock reads back$/m)
+    expect(stdout).toMatch(/^ok +store lock: files are locked in governance mode$/m)
+    expect(stdout).toMatch(/^ok +store uploads: unfinished uploads can be listed and aborted$/m)
     expect(stdout).toMatch(/^warning +store lifecycle: the rule monthly removes .* after 30 days/m)
   })
 

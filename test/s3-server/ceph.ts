@@ -2,6 +2,31 @@ import { fileURLToPath } from 'node:url'
 import { S3Client } from '@aws-sdk/client-s3'
 import { GenericContainer, Wait } from 'testcontainers'
 
+/** What servers have beside what every store needs. What one lacks is stated here, and tested. */
+const kinds = {
+  /** Ceph 16. */
+  ceph: { tags: true, objectLock: true, serverEncryption: true, knowsKeys: true },
+  /** OpenStack Swift 2.30 with s3api. */
+  swift: { tags: false, objectLock: false, serverEncryption: false, knowsKeys: false },
+} as const satisfies Record<string, S3Capabilities>
+
+/** What an S3 server can do. */
+export interface S3Capabilities {
+  readonly tags: boolean
+  readonly objectLock: boolean
+  readonly serverEncryption: boolean
+  /** Whether it tells an access key that it does not know from a wrong secret key. */
+  readonly knowsKeys: boolean
+}
+
+/** What the server that is named can do, by `DASHKEEP_TEST_S3_KIND`; Ceph by default. */
+export function serverKind(): { readonly name: string; readonly can: S3Capabilities } {
+  const name = process.env.DASHKEEP_TEST_S3_KIND ?? 'ceph'
+  const can = kinds[name as keyof typeof kinds]
+  if (can === undefined) throw new Error(`DASHKEEP_TEST_S3_KIND: ${name} is no known kind`)
+  return { name, can }
+}
+
 /** A real S3 server and the keys to it. */
 export interface RealS3Server extends AsyncDisposable {
   readonly endpoint: string
