@@ -14,6 +14,12 @@ const MAX_UNSOUND = 0.1
 /** With fewer objects before, an edit of one or two would look like a loss of content. */
 const MIN_SIZED = 5
 
+/** Part of the window: backups are rare when the last good one is older than that. */
+const RARE = 0.9
+
+/** How many times the time since the last good snapshot the window covers where backups are rare. */
+const RARE_STEPS = 4
+
 /** Highest numbers of a type that a manifest carries forward; closer ones are merged. */
 const MAX_HIGHS = 32
 
@@ -106,7 +112,9 @@ function findFall({ entry, baseline }: JudgedExport, rules: GuardRules): string 
   const { sound } = countsOf(entry)
   const last = baseline.measure.sound
   if (isFall(sound, last, rules)) return `${sound} objects, down from ${last}`
-  const high = within(baseline.highs, rules).find((one) => isFall(sound, one.sound, rules))
+  const high = within(baseline.highs, baseline, rules).find((one) =>
+    isFall(sound, one.sound, rules),
+  )
   return high && `${sound} objects, down from ${high.sound} on ${high.takenAt.slice(0, 10)}`
 }
 
@@ -192,14 +200,22 @@ function findShrunk(
   return `${large} of ${entry.objects} objects have half of the ${median} bytes that most had before`
 }
 
+/**
+ * The numbers that count: those of the window. Where the last good snapshot is about as old as the
+ * window is long, those of a longer time: else a weekly backup would be measured against one alone.
+ */
 function within(
   highs: TypeMemory['highs'],
+  { measure }: Pick<Baseline, 'measure'>,
   { takenAt, windowMs = defaultWindowMs }: GuardRules,
 ): TypeMemory['highs'] {
+  const sinceLastMs = takenAt.getTime() - Date.parse(measure.takenAt)
+  const isRare = sinceLastMs > RARE * windowMs
+  const longestMs = isRare ? RARE_STEPS * sinceLastMs : windowMs
   return highs.filter((high) => {
     const then = new Date(high.takenAt)
     return (
-      takenAt.getTime() - then.getTime() <= windowMs && !isFromFuture({ takenAt: then }, takenAt)
+      takenAt.getTime() - then.getTime() <= longestMs && !isFromFuture({ takenAt: then }, takenAt)
     )
   })
 }
@@ -215,11 +231,12 @@ export function remember(
   { acceptFall = false, ...rules }: GuardRules & { acceptFall?: boolean | undefined },
 ): Manifest['memory'] {
   const memory: Record<string, TypeMemory> = {}
-  for (const [type, { measure: last, highs }] of baselines) {
+  for (const [type, baseline] of baselines) {
+    const { measure: last, highs } = baseline
     const entry = exports.find((other) => other.type === type)
-    const recent = within([...highs, { takenAt: last.takenAt, sound: last.sound }], rules)
+    const recent = within([...highs, { takenAt: last.takenAt, sound: last.sound }], baseline, rules)
     if (entry === undefined) {
-      memory[type] = { highs: thin(within(highs, rules), rules), last }
+      memory[type] = { highs: thin(within(highs, baseline, rules), rules), last }
       continue
     }
     const { sound } = countsOf(entry)

@@ -248,6 +248,16 @@ describe('a loss in small steps', () => {
     expect(await resultsOf(trial, slow)).toEqual([0, 0, 0])
   })
 
+  it.each([7, 8, 30])('is suspect too when backups are %i days apart', async (apart) => {
+    await using trial = await startTrial()
+    const slow = [100, 51, 27, 14].map((count, place) => {
+      return { hits: searches(0, count), at: day(1 + place * apart) }
+    })
+    const runs = await backUp(trial, slow)
+    expect(codesOf(runs)).toEqual([0, 0, 3, 3])
+    expect(runs[2]?.suspect).toEqual(['search: 27 objects, down from 100 on 2026-11-01'])
+  })
+
   it('is seen through the window that is configured', async () => {
     await using trial = await startTrial()
     const env = { DASHKEEP_CONFIG: await trial.write('window.yaml', { guard: { window: '30h' } }) }
