@@ -68,7 +68,7 @@ async function readSettings(
   { context, mainId }: Managing,
   { snapshot = 'latest' }: RestoreOptions,
 ): Promise<{ manifest: Manifest; settings: Map<number, Settings> }> {
-  await using reader = await openReader(terminal, context, String(mainId))
+  await using reader = await openReader(terminal, context, mainId)
   const folder = selectFolder(reader.folders, snapshot, terminal.now())
   const { store, read } = reader
   const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, read)

@@ -3,7 +3,8 @@ import type { SnapshotFolder } from '../snapshot/archive.ts'
 import { splitByTime } from '../snapshot/future.ts'
 import type { ReadOptions } from '../snapshot/read-objects.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import { type Context, parseAccountId } from './context.ts'
+import { resolveAccountId } from './choose-account.ts'
+import type { Context } from './context.ts'
 import { selectAccountFolders } from './select-snapshots.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -17,19 +18,25 @@ export interface ArchiveReader extends AsyncDisposable {
   readonly read: ReadOptions & { readonly signal: AbortSignal }
 }
 
-/** Opens the archive for one account: the one given, or the only one there is. */
+/**
+ * Opens the archive for one account: the one that the command line names, the one of this id, or the
+ * only one there is.
+ */
 export async function openReader(
   { env, signal, now: clock }: Terminal,
   { config, log }: Context,
-  account: string | undefined,
+  account: string | number | undefined,
 ): Promise<ArchiveReader> {
-  const accountId = parseAccountId(account)
   const opener = await openEncryption(config, env)
   const store = await openArchive(config, { env, log })
   const dispose = { [Symbol.asyncDispose]: () => store.close() }
   await using cleanup = new AsyncDisposableStack()
   cleanup.use(dispose)
   const now = clock()
+  const accountId =
+    typeof account === 'number'
+      ? account
+      : await resolveAccountId(store, config, account, { now, signal })
   const folders = await selectAccountFolders(store, { accountId, signal, now, log })
   const { past } = splitByTime(folders, now)
   cleanup.move()

@@ -7,7 +7,8 @@ import type { MissingObjects } from '../snapshot/judge.ts'
 import { countObjects, countStoredBytes } from '../snapshot/manifest.ts'
 import { isDoubtful, type TakenSnapshot, type TakeProgress } from '../snapshot/take.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import { createContext, selectAccounts } from './context.ts'
+import { createIdentify, selectAccounts } from './choose-account.ts'
+import { createContext } from './context.ts'
 import { exitCodeOf, exitCodeOfRun } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
@@ -37,7 +38,8 @@ const MAX_MISSING = 3
 /** `dashkeep backup`: a snapshot of every account, a table or JSON of how each ended. */
 export async function backup(terminal: Terminal, options: BackupVerbOptions): Promise<number> {
   const context = await createContext(terminal, options, ['accounts', 'store'])
-  const config = selectAccounts(context.config, options.account)
+  const identify = createIdentify(context, terminal)
+  const config = await selectAccounts(context.config, options.account, identify)
   const { shard, accounts } = config
   if (shard) context.log.info({ shard, accounts: accounts.length }, 'backing up one shard')
   const { env, now, signal } = terminal

@@ -1,6 +1,7 @@
 import { openArchive } from '../app.ts'
 import { listFolders, type SnapshotFolder, sizeOf } from '../snapshot/archive.ts'
-import { createContext, parseAccountId } from './context.ts'
+import { configuredName, resolveAccountId } from './choose-account.ts'
+import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
@@ -12,17 +13,20 @@ export async function list(
   terminal: Terminal,
   options: CommonOptions & { account?: string },
 ): Promise<number> {
-  const accountId = parseAccountId(options.account)
   const { config, log } = await createContext(terminal, options, ['store'])
   const store = await openArchive(config, { env: terminal.env, log })
   try {
     const rows: string[][] = []
-    const future = watchForFuture(terminal.now())
-    for await (const folder of listFolders(store, { accountId, signal: terminal.signal })) {
+    const { signal } = terminal
+    const now = terminal.now()
+    const future = watchForFuture(now)
+    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
+    for await (const folder of listFolders(store, { accountId, signal })) {
       if (!folder.complete) continue
       const fromFuture = future.see(folder)
-      if (terminal.json) terminal.printJson(toJson(folder, fromFuture))
-      else rows.push(toRow(folder, fromFuture, terminal))
+      const name = configuredName(config, folder.accountId)
+      if (terminal.json) terminal.printJson(toJson(folder, { name, fromFuture }))
+      else rows.push(toRow(folder, { name, fromFuture }, terminal))
     }
     if (!terminal.json) printRows(terminal, rows, store.url)
     future.warn(log)
@@ -32,13 +36,21 @@ export async function list(
   }
 }
 
+/** What is known of a snapshot besides its keys. */
+interface Known {
+  /** The configured name of its account. */
+  readonly name: string | undefined
+  readonly fromFuture: boolean
+}
+
 /** Stable members for programs; documented in the README. */
 function toJson(
   { accountId, snapshot, takenAt, files }: SnapshotFolder,
-  fromFuture: boolean,
+  { name, fromFuture }: Known,
 ): object {
   return {
     accountId,
+    configuredAs: name,
     snapshot,
     takenAt: takenAt.toISOString(),
     files: files.size,
@@ -49,11 +61,12 @@ function toJson(
 
 function toRow(
   { accountId, snapshot, takenAt, files }: SnapshotFolder,
-  fromFuture: boolean,
+  { name = '', fromFuture }: Known,
   { colors, now }: Terminal,
 ): string[] {
   return [
     String(accountId),
+    name,
     snapshot,
     formatTime(takenAt),
     fromFuture ? colors.red('from the future') : formatAge(takenAt, now()),
@@ -68,8 +81,12 @@ function printRows(terminal: Terminal, rows: string[][], url: string): void {
     terminal.print(`No snapshots in ${url}`)
     return
   }
-  const header = ['ACCOUNT', 'SNAPSHOT', 'TAKEN (UTC)', 'AGE', 'HOLDS', 'SIZE']
-  terminal.print(formatTable(header, rows, { colors: terminal.colors, right: [0, 5] }))
+  const header = ['ACCOUNT', 'NAME', 'SNAPSHOT', 'TAKEN (UTC)', 'AGE', 'HOLDS', 'SIZE']
+  const isNamed = rows.some(([, name]) => name !== '')
+  const lines = isNamed ? [header, ...rows] : [header, ...rows].map((row) => row.toSpliced(1, 1))
+  const [first = [], ...others] = lines
+  const right = [0, first.length - 1]
+  terminal.print(formatTable(first, others, { colors: terminal.colors, right }))
   terminal.print()
   terminal.print(`${plural(rows.length, 'snapshot')} in ${url}`)
 }

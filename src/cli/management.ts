@@ -1,9 +1,11 @@
+import { readAccountId } from '../account-id.ts'
 import type { Patience } from '../accounts/list-until.ts'
 import { connectManagement, type Management } from '../app.ts'
-import type { AccountConfig, Config } from '../config/config.ts'
+import type { AccountConfig } from '../config/config.ts'
 import type { ConfigNeed } from '../config/load.ts'
 import { DashkeepError } from '../errors.ts'
-import { type Context, createContext, findAccount, parseId } from './context.ts'
+import { createIdentify, findAccount } from './choose-account.ts'
+import { type Context, createContext, parseId } from './context.ts'
 import type { CommonOptions } from './program.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -31,7 +33,7 @@ export async function openManagement(
   needs: readonly ConfigNeed[] = [],
 ): Promise<Managing> {
   const context = await createContext(terminal, options, needs)
-  return manage(terminal, context, chooseMainAccount(context.config, options.account))
+  return manage(terminal, context, await chooseMainAccount(terminal, context, options.account))
 }
 
 /** Connects with the token of a main account. */
@@ -51,11 +53,22 @@ export async function manage(
   }
 }
 
-/** The account named, else the one configured for it, else the only one there is. */
-function chooseMainAccount(config: Config, name: string | undefined): AccountConfig {
-  if (name !== undefined) return findAccount(config, name)
-  const [first, ...others] = config.accounts
-  const found = config.management ?? (others.length === 0 ? first : undefined)
+/** The account of this name or id, else the one configured for it, else the only one there is. */
+async function chooseMainAccount(
+  terminal: Terminal,
+  context: Context,
+  text: string | undefined,
+): Promise<AccountConfig> {
+  const { accounts, management } = context.config
+  if (text !== undefined) {
+    const id = readAccountId(text)
+    const isManagement = id !== undefined && id === management?.accountId
+    // Its token is the one for managing, also when the account is backed up with another.
+    if (isManagement && !accounts.some(({ name }) => name === text)) return management
+    return findAccount(context.config, text, createIdentify(context, terminal))
+  }
+  const [first, ...others] = accounts
+  const found = management ?? (others.length === 0 ? first : undefined)
   if (found !== undefined) return found
   throw new DashkeepError(
     `Cannot choose the main account: ${first ? 'several accounts are configured' : 'none is configured'}`,

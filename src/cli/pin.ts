@@ -2,7 +2,8 @@ import { openArchive } from '../app.ts'
 import type { SnapshotFolder } from '../snapshot/archive.ts'
 import { pinSnapshot, unpinSnapshot } from '../snapshot/pins.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import { createContext, parseAccountId } from './context.ts'
+import { resolveAccountId } from './choose-account.ts'
+import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { selectSnapshot } from './select-snapshots.ts'
@@ -35,12 +36,13 @@ async function onSnapshot(
   done: 'pinned' | 'unpinned',
   act: (store: ObjectStore, folder: SnapshotFolder) => Promise<void>,
 ): Promise<number> {
-  const accountId = parseAccountId(options.account)
   const { config, log } = await createContext(terminal, options, ['store'])
   const store = await openArchive(config, { env: terminal.env, log })
   try {
     const { signal } = terminal
-    const select = { accountId, signal, now: terminal.now(), log }
+    const now = terminal.now()
+    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
+    const select = { accountId, signal, now, log }
     const folder = await selectSnapshot(store, options.snapshot, select)
     await act(store, folder)
     const { snapshot } = folder

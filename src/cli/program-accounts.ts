@@ -22,7 +22,7 @@ export function declareAccountVerbs(
   const managing = (command: Command) =>
     common(command).option(
       '-a, --account <name>',
-      'the configured account that is the main account (default: management, or the only one)',
+      'the configured account that is the main account, by name or id (default: management, or the only one)',
     )
   const changing = (command: Command) =>
     managing(command)

@@ -102,7 +102,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     )
     .option(
       '-a, --account <name...>',
-      "only these accounts of the configuration; 'team-*' for many",
+      "only these accounts of the configuration, by name or id; 'team-*' for many",
     )
     .option('--shard <i/n>', 'only one of n parts of the accounts, the first being 0/n')
     .option('--full', 'store the files also when nothing changed')
@@ -119,14 +119,14 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     )
     .option(
       '-a, --account <name...>',
-      "only these accounts of the configuration; 'team-*' for many",
+      "only these accounts of the configuration, by name or id; 'team-*' for many",
     )
     .option('--shard <i/n>', 'only one of n parts of the accounts, the first being 0/n')
     .action(run(async () => (await import('./worker.ts')).worker))
   common(program.command('list'))
     .summary('list the snapshots in the archive')
     .description('Lists the snapshots in the archive, oldest first, from the keys alone.')
-    .option('-a, --account <id>', 'only this account, by its id')
+    .option('-a, --account <name>', 'only this account, by name or id')
     .action(run(async () => (await import('./list.ts')).list))
   common(program.command('show'))
     .summary('show what a snapshot holds')
@@ -134,7 +134,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
       'Shows what a snapshot holds, from its manifest. Without a name: the newest snapshot.',
     )
     .argument('[snapshot]', referenceForms)
-    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
     .action(
       run(
         async () => (await import('./show.ts')).show,
@@ -147,7 +147,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
       'Lists every object of a snapshot with its title, id, size, and the time of its last change as the object itself says. Without a name: the newest snapshot.',
     )
     .argument('[snapshot]', referenceForms)
-    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
     .option('-t, --type <type...>', 'only these types')
     .action(
       run(
@@ -161,7 +161,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
       'Reads everything that is stored and proves it: presence, sizes, SHA-256 before and after compression, documents, counts, digests, and the chain of manifests. Exit code 5 on a defect.',
     )
     .argument('[snapshot...]', `${referenceForms} (default: every snapshot)`)
-    .option('-a, --account <id>', 'only this account, by its id')
+    .option('-a, --account <name>', 'only this account, by name or id')
     .option('--since <when>', 'only snapshots from then on, such as 2026-11-01 or 7d')
     .option(
       '--sample <percent>',
@@ -183,7 +183,7 @@ function declareFindingVerbs(program: Command, run: Run): void {
     )
     .argument('<before>', 'the snapshot to begin with')
     .argument('[after]', 'the snapshot to compare with (default: the service)')
-    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
     .option('-t, --type <type...>', 'only these types')
     .option('--object <object>', 'only this object, by <type>:<id>, title, part of one, or glob')
     .option('--stat', 'only how many')
@@ -199,7 +199,7 @@ function declareFindingVerbs(program: Command, run: Run): void {
       'Follows one object through all snapshots: when it appeared, changed, was renamed, disappeared and returned. Objects that are gone are found too.',
     )
     .argument('<object>', '<type>:<id>, title, part of one, or glob with * and ?')
-    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
     .option('-p, --patch', 'show the differences, not only a summary')
     .action(
       run(
@@ -215,7 +215,7 @@ function declareFindingVerbs(program: Command, run: Run): void {
     .argument('<text>', 'what to look for')
     .option('--snapshot <snapshot>', 'where to look', 'latest')
     .option('--all', 'look in every snapshot')
-    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
     .option('-t, --type <type...>', 'only these types')
     .action(
       run(
@@ -231,7 +231,7 @@ function declareFindingVerbs(program: Command, run: Run): void {
     .argument('<object>', '<type>:<id>, title, part of one, glob, or a type alone')
     .option('--snapshot <snapshot>', 'where it is', 'latest')
     .option('--open', 'open nested JSON text and print over several lines')
-    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
     .action(
       run(
         async () => (await import('./cat.ts')).cat,
@@ -246,7 +246,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
     .description(
       "Says of each account what its newest good snapshot is, from the archive alone and not from any run's own word. Exit code 3 when an account is suspect, missing or has a snapshot from the future, 4 when one is stale.",
     )
-    .option('-a, --account <id>', 'only this account, by its id')
+    .option('-a, --account <name>', 'only this account, by name or id')
     .option('--max-age <duration>', 'older than this is stale, such as 26h')
     .action(run(async () => (await import('./status.ts')).status))
   common(program.command('prune'))
@@ -254,7 +254,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
     .description(
       'Shows which snapshots the retention rules keep, and why, and removes the others once you agree. Also sweeps what interrupted runs left more than a day ago. Rules given here take the place of the configured ones, and so do the names given with --remove: then only these snapshots go.',
     )
-    .option('-a, --account <id>', 'only this account, by its id')
+    .option('-a, --account <name>', 'only this account, by name or id')
     .option('--keep-last <n>', 'keep the newest snapshots', toNumber)
     .option('--keep-hourly <n>', 'keep the newest of each hour', toNumber)
     .option('--keep-daily <n>', 'keep the newest of each day', toNumber)
@@ -272,7 +272,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
     .summary('keep a snapshot whatever the retention rules say')
     .description('Keeps a snapshot whatever the retention rules say, until it is unpinned.')
     .argument('<snapshot>', referenceForms)
-    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
     .option('--note <text>', 'why; kept with the pin')
     .action(
       run(
@@ -284,7 +284,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
     .summary('leave a pinned snapshot to the retention rules again')
     .description('Leaves a pinned snapshot to the retention rules again.')
     .argument('<snapshot>', referenceForms)
-    .option('-a, --account <id>', 'the account, by its id; needed when there are several')
+    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
     .action(
       run(
         async () => (await import('./pin.ts')).unpin,
@@ -300,7 +300,7 @@ function declareRestore(program: Command, run: Run): void {
       'Restores a snapshot, or chosen objects with everything they need, to one place: files, or the service itself. What goes to the service is first compared with a fresh export and shown; nothing is sent before you agree, and what exists stays as it is without --overwrite.',
     )
     .argument('[snapshot]', 'name of a snapshot, latest, or a date (default: latest)')
-    .option('-a, --account <id>', 'the account the snapshot is of, by its id')
+    .option('-a, --account <name>', 'the account the snapshot is of, by name or id')
     .option('--from <folder>', 'in place of a snapshot: a folder that --to or --pretty wrote')
     .option('-o, --object <name>', 'only this object: id, title or glob; can be repeated', collect)
     .option('--without-references', 'without the objects that the chosen ones need')
@@ -308,7 +308,7 @@ function declareRestore(program: Command, run: Run): void {
     .option('--pretty <folder>', 'a file for each object, nested JSON opened, fit for git')
     .option('--ndjson <file>', 'as stock Kibana and OpenSearch Dashboards import it')
     .option('--to-service', 'back into the account, by the import of the service')
-    .option('--into-account <name>', 'with --to-service: another configured account')
+    .option('--into-account <name>', 'with --to-service: another configured account, by name or id')
     .option('--drill', 'every account into a sandbox in memory, as a proof; changes nothing')
     .option('--overwrite', 'also replace what is there in another state')
     .option('--any-version', 'also when the kibanaVersion of the service is another')
@@ -335,7 +335,7 @@ function declareServiceVerbs(program: Command, run: Run): void {
   common(program.command('whoami'))
     .summary('say whom each token belongs to')
     .description('Asks the service whom the token of each configured account belongs to.')
-    .option('-a, --account <name...>', 'only these accounts of the configuration')
+    .option('-a, --account <name...>', 'only these accounts of the configuration, by name or id')
     .action(run(async () => (await import('./whoami.ts')).whoami))
   common(program.command('doctor'))
     .summary('check configuration, tokens, store and clock')

@@ -13,7 +13,8 @@ import {
 } from '../snapshot/prune.ts'
 import { findEmptyFolders, findLeftWrites } from '../snapshot/sweep.ts'
 import type { EmptyFolder, ObjectStore, UnfinishedWrite } from '../store/object-store.ts'
-import { createContext, parseAccountId } from './context.ts'
+import { resolveAccountId } from './choose-account.ts'
+import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
@@ -56,7 +57,9 @@ export async function prune(terminal: Terminal, options: PruneOptions): Promise<
   const store = await openArchive(config, { env: terminal.env, log })
   const now = terminal.now()
   try {
-    const plan = await makePlan(terminal, options, { store, wanted, now })
+    const { signal } = terminal
+    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
+    const plan = await makePlan(terminal, options, { store, accountId, wanted, now })
     for (const { accountId, decisions } of plan.plans) {
       const folders = decisions.map(({ candidate }) => candidate.folder)
       warnOfFuture(log, accountId, folders, now)
@@ -77,10 +80,15 @@ export async function prune(terminal: Terminal, options: PruneOptions): Promise<
 
 async function makePlan(
   { signal }: Terminal,
-  { account, remove }: PruneOptions,
-  { store, wanted, now }: { store: ObjectStore; wanted: Retention | NamedRemoval; now: Date },
+  { remove }: PruneOptions,
+  from: {
+    store: ObjectStore
+    accountId: number | undefined
+    wanted: Retention | NamedRemoval
+    now: Date
+  },
 ): Promise<Plan> {
-  const accountId = parseAccountId(account)
+  const { store, accountId, wanted, now } = from
   const plans = await Array.fromAsync(planPrune(store, wanted, { now, accountId, signal }))
   const named = remove && new Set(remove)
   for (const name of named ?? []) refuseUnknown(name, plans, store.url)

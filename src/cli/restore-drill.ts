@@ -7,7 +7,8 @@ import { OpenError } from '../snapshot/encryption.ts'
 import type { ReadOptions } from '../snapshot/read-objects.ts'
 import { type AccountStatus, readStatus } from '../snapshot/status.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import { type Context, createContext, parseAccountId } from './context.ts'
+import { resolveAccountId } from './choose-account.ts'
+import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { describeAbsence, reportNothingProven } from './nothing-proven.ts'
 import type { RestoreOptions } from './restore.ts'
@@ -30,7 +31,6 @@ interface AccountDrill extends AccountStatus {
  * its own in memory, through the same client as ever, and compares what comes back byte for byte.
  */
 export async function drill(terminal: Terminal, options: RestoreOptions): Promise<number> {
-  const accountId = parseAccountId(options.account)
   const context = await createContext(terminal, options, ['store'])
   const { signal, env } = terminal
   const limits = scanLimitsOf(context.config)
@@ -38,8 +38,11 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
   const store = await openArchive(context.config, { env, log: context.log })
   const line = createStatusLine(terminal)
   const drills: AccountDrill[] = []
+  const now = terminal.now()
+  let accountId: number | undefined
   try {
-    for await (const status of readStatus(store, { now: terminal.now(), accountId, signal })) {
+    accountId = await resolveAccountId(store, context.config, options.account, { now, signal })
+    for await (const status of readStatus(store, { now, accountId, signal })) {
       logFuture(context.log, status.accountId, status.fromFuture)
       line.show(`${drills.length} accounts · restoring ${status.accountId}`)
       drills.push({ ...status, ...(await drillAccount(store, status, { context, reading })) })

@@ -15,7 +15,8 @@ import {
 import { type RestoreTarget, readPresent, sameObject } from '../restore/target.ts'
 import type { Account } from '../snapshot/source.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import { type Context, findAccount } from './context.ts'
+import { createIdentify, findAccount } from './choose-account.ts'
+import type { Context } from './context.ts'
 import type { RestoreOptions, Restoring } from './restore.ts'
 import {
   exitCodeFor,
@@ -36,7 +37,7 @@ export async function restoreToService(
   const { source, selection } = restoring
   const { config, log } = context
   const { signal, env } = terminal
-  const chosen = chooseAccount(config, restoring, options)
+  const chosen = await chooseAccount(terminal, context, { ...options, source })
   await using target = await connectAccount(chosen, config, { env, log })
   const account = await identify(target, chosen, restoring, { ...options, signal })
   const into = { config: chosen, account, address: target.address }
@@ -103,12 +104,15 @@ async function readPatches(
 }
 
 /** The account named, else the one the objects are from, else the only one there is. */
-function chooseAccount(
-  config: Config,
-  { source }: Restoring,
-  { intoAccount }: RestoreOptions,
-): AccountConfig {
-  if (intoAccount !== undefined) return findAccount(config, intoAccount)
+async function chooseAccount(
+  terminal: Terminal,
+  context: Context,
+  { intoAccount, source }: Pick<RestoreOptions, 'intoAccount'> & Pick<Restoring, 'source'>,
+): Promise<AccountConfig> {
+  const { config } = context
+  if (intoAccount !== undefined) {
+    return findAccount(config, intoAccount, createIdentify(context, terminal))
+  }
   const own = config.accounts.filter(({ accountId }) => accountId === source.account?.id)
   const [first, ...others] = own.length > 0 ? own : config.accounts
   if (first !== undefined && others.length === 0) return first

@@ -10,7 +10,8 @@ import { sameObject } from '../restore/target.ts'
 import { type WrittenFiles, writeDocuments, writeNdjson } from '../restore/to-files.ts'
 import { readManifest } from '../snapshot/archive.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
-import { type Context, createContext, parseAccountId } from './context.ts'
+import { resolveAccountId } from './choose-account.ts'
+import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { MAX_SHOWN, needsToJson, printNeeds, printSource, sourceToJson } from './restore-report.ts'
@@ -127,8 +128,8 @@ async function openSource(
     const source = await folderSource(options.from ?? '', { limits, signal })
     return { source, manifest: undefined }
   }
-  const accountId = parseAccountId(options.account)
   const now = terminal.now()
+  const accountId = await resolveAccountId(store, config, options.account, { now, signal })
   const folder = await selectSnapshot(store, options.snapshot ?? 'latest', {
     accountId,
     signal,

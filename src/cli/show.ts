@@ -1,7 +1,9 @@
 import { openArchive } from '../app.ts'
+import type { Config } from '../config/config.ts'
 import { dataFileKey, readManifest } from '../snapshot/archive.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
-import { createContext, parseAccountId } from './context.ts'
+import { configuredName, resolveAccountId } from './choose-account.ts'
+import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { selectSnapshot } from './select-snapshots.ts'
@@ -13,29 +15,32 @@ export async function show(
   terminal: Terminal,
   options: CommonOptions & { snapshot?: string; account?: string },
 ): Promise<number> {
-  const accountId = parseAccountId(options.account)
   const { config, log } = await createContext(terminal, options, ['store'])
   const store = await openArchive(config, { env: terminal.env, log })
   try {
     const { signal } = terminal
-    const select = { accountId, signal, now: terminal.now(), log }
+    const now = terminal.now()
+    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
+    const select = { accountId, signal, now, log }
     const folder = await selectSnapshot(store, options.snapshot ?? 'latest', select)
     const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, { signal })
     if (terminal.json) terminal.printJson(manifest)
-    else printManifest(terminal, manifest)
+    else printManifest(terminal, manifest, config)
     return exitCodes.done
   } finally {
     await store.close()
   }
 }
 
-function printManifest(terminal: Terminal, manifest: Manifest): void {
+function printManifest(terminal: Terminal, manifest: Manifest, config: Config): void {
   const { colors } = terminal
   const { account, sameAs, suspect, previous } = manifest
+  const name = configuredName(config, account.id, account.configuredAs)
+  const configured = name === undefined ? '' : `, configured as ${name}`
   const facts: [string, string | undefined][] = [
     ['Snapshot', colors.bold(manifest.snapshot)],
     ['Taken', `${formatTime(new Date(manifest.takenAt))} UTC`],
-    ['Account', `${account.id} (${account.name})`],
+    ['Account', `${account.id} (${account.name})${configured}`],
     ['Service', manifest.service],
     ['Same as', sameAs && `${sameAs}, which holds the files`],
     ['Suspect', suspect && colors.yellow(suspect.reasons.join('; '))],

@@ -3,7 +3,9 @@ import type { AccountConfig } from '../config/config.ts'
 import { parseDuration } from '../config/duration.ts'
 import { countObjects } from '../snapshot/manifest.ts'
 import { type AccountStatus, readStatus } from '../snapshot/status.ts'
-import { type Context, createContext, parseAccountId } from './context.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import { configuredName, lookUpAccount } from './choose-account.ts'
+import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { manage } from './management.ts'
 import type { CommonOptions } from './program.ts'
@@ -17,7 +19,9 @@ type State = 'good' | 'stale' | 'suspect' | 'damaged' | 'from-future' | 'missing
 interface Line {
   readonly state: State
   readonly accountId: number | undefined
+  /** The service's name of it, or the configured one when the archive holds nothing of it. */
   readonly name: string | undefined
+  readonly configuredAs: string | undefined
   readonly status: AccountStatus | undefined
 }
 
@@ -26,28 +30,26 @@ export async function status(
   terminal: Terminal,
   options: CommonOptions & { account?: string; maxAge?: string },
 ): Promise<number> {
-  const accountId = parseAccountId(options.account)
   const maxAgeMs = options.maxAge === undefined ? undefined : parseDuration(options.maxAge)
   const context = await createContext(terminal, options, ['store'])
   const { config, log } = context
   const store = await openArchive(config, { env: terminal.env, log })
   const now = terminal.now()
   try {
-    const lines: Line[] = []
-    for await (const found of readStatus(store, { now, accountId, signal: terminal.signal })) {
-      const { accountName: name } = found
-      const state = stateOf(found, { now, maxAgeMs })
-      lines.push({ state, accountId: found.accountId, name, status: found })
-      logFuture(context.log, found.accountId, found.fromFuture)
-    }
+    const asking = { now, maxAgeMs, signal: terminal.signal }
+    const { account } = options
+    const lines = account
+      ? await readAccount(store, context, account, asking)
+      : await readLines(store, context, asking)
     let unlisted: Error | undefined
-    if (accountId === undefined) {
-      lines.push(...missingAccounts(config.accounts, lines))
+    if (account === undefined) {
+      const configured = config.accounts.map(({ name, accountId }) => {
+        return { name, accountId, configuredAs: name }
+      })
+      lines.push(...missingAccounts(configured, lines))
       const listed = await listSubAccounts(context, terminal)
       if (listed instanceof Error) unlisted = listed
       else lines.push(...missingAccounts(listed, lines))
-    } else if (lines.length === 0) {
-      lines.push({ state: 'missing', accountId, name: undefined, status: undefined })
     }
     if (terminal.json) {
       const accounts = lines.map((line) => toJson(line, now))
@@ -58,6 +60,44 @@ export async function status(
   } finally {
     await store.close()
   }
+}
+
+interface Asking {
+  readonly now: Date
+  readonly maxAgeMs: number | undefined
+  readonly signal: AbortSignal
+}
+
+async function readLines(
+  store: ObjectStore,
+  { config, log }: Context,
+  asking: Asking & { accountId?: number | undefined },
+): Promise<Line[]> {
+  const lines: Line[] = []
+  for await (const status of readStatus(store, asking)) {
+    const { accountId, accountName: name, fromFuture } = status
+    const configuredAs = configuredName(config, accountId, status.configuredAs)
+    lines.push({ state: stateOf(status, asking), accountId, name, configuredAs, status })
+    logFuture(log, accountId, fromFuture)
+  }
+  return lines
+}
+
+/** The account of this name or id; missing when the archive holds nothing of it. */
+async function readAccount(
+  store: ObjectStore,
+  context: Context,
+  text: string,
+  asking: Asking,
+): Promise<Line[]> {
+  const accountId = await lookUpAccount(store, context.config, text, asking)
+  const missing = { state: 'missing', accountId, status: undefined } as const
+  // Only a configured account can be meant and still have no id.
+  if (accountId === undefined) return [{ ...missing, name: text, configuredAs: text }]
+  const lines = await readLines(store, context, { ...asking, accountId })
+  if (lines.length > 0) return lines
+  const configuredAs = configuredName(context.config, accountId)
+  return [{ ...missing, name: configuredAs, configuredAs }]
 }
 
 function stateOf(
@@ -87,14 +127,18 @@ async function listSubAccounts(
     const listed = await managing.service.listSubAccounts(terminal)
     return listed
       .filter(({ accountId }) => accountId !== managing.mainId)
-      .map(({ accountId, accountName }) => ({ accountId, name: accountName }))
+      .map(({ accountId, accountName: name }) => {
+        return { accountId, name, configuredAs: configuredName(context.config, accountId) }
+      })
   } catch (error) {
     terminal.signal.throwIfAborted()
     return error as Error
   }
 }
 
-type NamedAccount = Pick<AccountConfig, 'accountId' | 'name'>
+type NamedAccount = Pick<AccountConfig, 'accountId' | 'name'> & {
+  readonly configuredAs?: string | undefined
+}
 
 /**
  * Accounts of which the archive holds nothing. One without a configured id is there when the newest
@@ -107,7 +151,9 @@ function missingAccounts(accounts: readonly NamedAccount[], lines: readonly Line
     .filter(({ accountId, name }) =>
       accountId === undefined ? !names.has(name) : !ids.has(accountId),
     )
-    .map(({ accountId, name }) => ({ state: 'missing', accountId, name, status: undefined }))
+    .map(({ accountId, name, configuredAs }) => {
+      return { state: 'missing', accountId, name, configuredAs, status: undefined }
+    })
 }
 
 /** Why an account without a configured id is missing. */
@@ -122,12 +168,13 @@ function exitCodeFor(lines: readonly Line[]): number {
 }
 
 /** Stable members for programs; documented in the README. */
-function toJson({ state, accountId, name, status }: Line, now: Date): object {
+function toJson({ state, accountId, name, configuredAs, status }: Line, now: Date): object {
   const good = status?.newestGood
   const takenAt = status?.newestGoodAt
   return {
     accountId,
     name,
+    configuredAs,
     state,
     snapshot: good?.snapshot,
     takenAt: good?.takenAt,
@@ -147,11 +194,11 @@ function printStatus(
   { now, url, unlisted }: { now: Date; url: string; unlisted: Error | undefined },
 ): void {
   const { colors } = terminal
-  const rows = lines.map(({ state, accountId, name = '', status }) => {
+  const rows = lines.map(({ state, accountId, name, configuredAs, status }) => {
     const good = status?.newestGood
     return [
       String(accountId ?? ''),
-      name,
+      configuredAs ?? name ?? '',
       state === 'good' ? colors.green(state) : colors.red(state),
       good?.snapshot ?? '',
       status?.newestGoodAt ? formatAge(status.newestGoodAt, now) : '',

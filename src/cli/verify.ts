@@ -6,7 +6,8 @@ import { listFolders, type SnapshotFolder } from '../snapshot/archive.ts'
 import { type DamagedFiles, noteDamage } from '../snapshot/damage-note.ts'
 import { type VerifiedSnapshot, verifySnapshots } from '../snapshot/verify.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import { createContext, parseAccountId } from './context.ts'
+import { resolveAccountId } from './choose-account.ts'
+import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { describeAbsence, reportNothingProven } from './nothing-proven.ts'
 import type { CommonOptions } from './program.ts'
@@ -36,7 +37,6 @@ interface Totals {
 
 /** `dashkeep verify`: proves what is stored; every defect is a line, and exit code 5. */
 export async function verify(terminal: Terminal, options: VerifyVerbOptions): Promise<number> {
-  const accountId = parseAccountId(options.account)
   const now = terminal.now()
   const future = watchForFuture(now)
   const filter = createFilter(options, { now, future })
@@ -49,6 +49,7 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
   const report: VerifiedSnapshot['defects'][number][] = []
   const warnings: string[] = []
   try {
+    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
     const folders = await choose(store, options.snapshots, {
       accountId,
       signal,

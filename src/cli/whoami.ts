@@ -1,6 +1,7 @@
 import { checkOwner, connectAccount } from '../app.ts'
 import type { AccountConfig } from '../config/config.ts'
-import { type Context, createContext, selectAccounts } from './context.ts'
+import { createIdentify, selectAccounts } from './choose-account.ts'
+import { type Context, createContext } from './context.ts'
 import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
@@ -19,7 +20,8 @@ export async function whoami(
   options: CommonOptions & { account?: readonly string[] },
 ): Promise<number> {
   const context = await createContext(terminal, options, ['accounts'])
-  const { accounts } = selectAccounts(context.config, options.account)
+  const idOf = createIdentify(context, terminal)
+  const { accounts } = await selectAccounts(context.config, options.account, idOf)
   const identities: Identity[] = []
   for (const account of accounts) identities.push(await identify(account, context, terminal))
   if (terminal.json) terminal.printJson({ accounts: identities.map(toJson) })

@@ -2,7 +2,8 @@ import { loadConfig } from '../config/load.ts'
 import { warningsOf } from '../config/warnings.ts'
 import { systemClock } from '../worker/clock.ts'
 import { runWorker } from '../worker/worker.ts'
-import { createContext, selectAccounts } from './context.ts'
+import { selectAccounts } from './choose-account.ts'
+import { createContext } from './context.ts'
 import { exitCodeOf, exitCodeOfInterruption, exitCodeOfRun } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import type { Terminal } from './terminal.ts'
@@ -21,7 +22,7 @@ export async function worker(
   for (const warning of warningsOf(config)) log.warn(warning)
   const load = async () => {
     const whole = await loadConfig(env, options, ['accounts', 'store'])
-    return { config: selectAccounts(whole, options.account), configured: whole.accounts }
+    return { config: await selectAccounts(whole, options.account), configured: whole.accounts }
   }
   await runWorker({
     load,

@@ -166,6 +166,9 @@ export interface Limits {
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
+/** What the one account that the environment configures is called. */
+export const soleAccountName = 'default'
+
 /** Types exported unless others are configured (specification, section 4). */
 export const defaultTypes = ['search', 'visualization', 'dashboard'] as const
 

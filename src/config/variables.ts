@@ -1,6 +1,6 @@
 import { readAccountId } from '../account-id.ts'
 import { closest } from './closest.ts'
-import type { Environment, SecretSource } from './config.ts'
+import { type Environment, type SecretSource, soleAccountName } from './config.ts'
 import { expandHome, toAbsolutePath, toStoreUrl } from './paths.ts'
 import { fileState, readText } from './secrets.ts'
 
@@ -159,7 +159,7 @@ function toList({ value }: Variable): string[] {
 /** The account that the variables describe, in the form of the file. */
 export function accountOf({ given }: Variables): object | undefined {
   const token = given.get('API_TOKEN')?.secret
-  return token && { name: 'default', accountId: accountIdOf({ given }), token }
+  return token && { name: soleAccountName, accountId: accountIdOf({ given }), token }
 }
 
 /** The id that `DASHKEEP_ACCOUNT_ID` gives; undefined when it is not set or not an id. */

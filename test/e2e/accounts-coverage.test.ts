@@ -95,7 +95,7 @@ describe('with management configured', () => {
     trial.sandbox.faults.add({ operation: 'list', status: 500 })
     const { exitCode, stdout } = await run(dayLater, ['status'])
     expect(exitCode).toBe(3)
-    expect(stdout).toMatch(/11 +Rich +good/)
+    expect(stdout).toMatch(/11 +rich +good/)
     expect(stdout).toContain('unknown Cannot list the sub accounts: ')
   })
 

@@ -547,6 +547,13 @@ describe('the main account', () => {
     ])
     expect((await trial.accounts(['list', '--config', two, '-a', 'main'], env)).exitCode).toBe(0)
     expect((await trial.accounts(['list', '--config', managed], env)).exitCode).toBe(0)
+    for (const config of [two, managed]) {
+      const byId = await trial.accounts(['list', '--config', config, '-a', `${mainId}`], env)
+      expect([byId.exitCode, byId.stdout]).toEqual([
+        0,
+        expect.stringContaining('account 10 (Main)'),
+      ])
+    }
     expect((await trial.accounts(['list', '--config', managed, '-a', 'rich'], env)).exitCode).toBe(
       1,
     )

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { selectAccounts } from '../../src/cli/context.ts'
+import { selectAccounts } from '../../src/cli/choose-account.ts'
 import { exitCodeOf, exitCodeOfRun } from '../../src/cli/exit-codes.ts'
 import type { Environment } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -56,7 +56,7 @@ export async function startWorker(options: {
   const ended = runWorker({
     async load() {
       const config = await loadConfig(env, {}, ['accounts', 'store'])
-      return { config: selectAccounts(config, options.account), configured: config.accounts }
+      return { config: await selectAccounts(config, options.account), configured: config.accounts }
     },
     env,
     log,
