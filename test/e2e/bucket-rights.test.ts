@@ -105,6 +105,7 @@ describe('doctor', () => {
     const unneeded = await backups.doctor()
     expect(unneeded.exitCode).toBe(0)
     expect(unneeded.findings).toContainEqual({ ...missing, result: 'warning' })
+    expect((await backups.trial.run(['backup'], backups.env)).exitCode).toBe(0)
     vi.unstubAllEnvs()
     await using pruned = await start({ objectLock: true, denied }, retention)
     const needed = await pruned.doctor()
