@@ -78,7 +78,7 @@ export async function connectAccount(
   }: { env: Environment; log: Logger; now?: () => Date; onRetry?: () => void },
 ): Promise<ServiceClient> {
   const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, maxExportBytes } = config.limits
-  const { attempts, retryBaseMs } = config.limits
+  const { answerTimeoutMs, attempts, retryBaseMs } = config.limits
   // Imported late: verbs that read the archive alone have no use for an HTTP client.
   const { createServiceClient } = await import('./service/client.ts')
   return createServiceClient({
@@ -92,6 +92,7 @@ export async function connectAccount(
       connectTimeoutMs,
       headersTimeoutMs,
       bodyTimeoutMs,
+      answerTimeoutMs,
       attempts,
       retryBaseMs,
       maxExportBytes,

@@ -15,6 +15,7 @@ const defaultLimits: Limits = {
   connectTimeoutMs: 10_000,
   headersTimeoutMs: 120_000,
   bodyTimeoutMs: 60_000,
+  answerTimeoutMs: 3600_000,
   attempts: 4,
   retryBaseMs: 500,
   maxExportBytes: 4 * 1024 ** 3,

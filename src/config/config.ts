@@ -145,6 +145,8 @@ export interface Limits {
   readonly headersTimeoutMs: number
   /** Longest pause within an answer. */
   readonly bodyTimeoutMs: number
+  /** Longest time for a whole answer, the storing of an export included. */
+  readonly answerTimeoutMs: number
   /** How often a request, or an export whose body broke off, is begun in all. */
   readonly attempts: number
   /** Wait before the second attempt; doubles each time, with a random part. */

@@ -252,6 +252,7 @@ export const fileSchema = z
         connectTimeoutMs: timerMs,
         headersTimeoutMs: timerMs.describe('Longest wait for an answer to begin'),
         bodyTimeoutMs: timerMs.describe('Longest pause within an answer'),
+        answerTimeoutMs: timerMs.describe('Longest time for a whole answer'),
         attempts: positive.describe('How often a request is sent in all'),
         retryBaseMs: timerMs.describe('Wait before the second attempt; doubles each time'),
         maxExportBytes: positive.describe('Largest export accepted, decoded'),

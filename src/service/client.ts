@@ -46,6 +46,8 @@ export type {
 
 /** Limits of one client; {@link defaultServiceLimits} are what is not given. */
 export interface ServiceLimits extends ConnectionLimits, RetryLimits {
+  /** From the request to the end of the answer's body, slow readers of it included. */
+  readonly answerTimeoutMs: number
   /** The most that one export may hold after decoding; a compressed bomb ends there. */
   readonly maxExportBytes: number
 }
@@ -60,6 +62,7 @@ export const defaultServiceLimits: ServiceLimits = {
   retryBaseMs: 500,
   retryMaxMs: 30_000,
   maxRetryAfterMs: 120_000,
+  answerTimeoutMs: 3600_000,
   maxExportBytes: 4 * 1024 ** 3,
 }
 

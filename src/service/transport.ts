@@ -38,7 +38,7 @@ export function createTransport(
   options: {
     token: string
     address: string
-    limits: ConnectionLimits
+    limits: ConnectionLimits & { answerTimeoutMs: number }
     proxy: HttpProxy | undefined
     sanitize: Sanitize
     now: () => Date
@@ -52,7 +52,8 @@ export function createTransport(
     get clockSkewMs() {
       return clockSkewMs
     },
-    async send(operation, { maxBytes, signal }) {
+    async send(operation, { maxBytes, signal: stop }) {
+      const { signal, explain } = limitTime(operation, stop, { ...limits, address })
       try {
         const request = {
           method: operation.method,
@@ -61,11 +62,12 @@ export function createTransport(
           body: encodeBody(operation.body),
         }
         const response = await connections.send(request, signal)
-        const answer = answerFrom(response, { operation, maxBytes, signal, address, sanitize })
+        const reading = { operation, maxBytes, explain, address, sanitize }
+        const answer = answerFrom(response, reading)
         clockSkewMs = clockSkewOf(answer.header, now()) ?? clockSkewMs
         return answer
       } catch (error) {
-        signal?.throwIfAborted()
+        explain()
         throw networkError(operation, error, { address, sanitize })
       }
     },
@@ -88,10 +90,34 @@ function headersWith(token: string): Record<string, string> {
   }
 }
 
+/** Throws why a request was ended from here, if it was. */
+type Explain = () => void
+
+/**
+ * Limits how long a request may take in all: an answer that comes drop by drop never pauses for
+ * long enough to be given up on.
+ */
+function limitTime(
+  { action }: Operation,
+  stop: AbortSignal | undefined,
+  { answerTimeoutMs, address }: { answerTimeoutMs: number; address: string },
+): { signal: AbortSignal; explain: Explain } {
+  const timeout = AbortSignal.timeout(answerTimeoutMs)
+  const explain = () => {
+    stop?.throwIfAborted()
+    if (!timeout.aborted) return
+    throw new ServiceError(
+      `Cannot ${action}: ${address} has not sent the whole answer after ${answerTimeoutMs / 1000} s`,
+      { code: 'timeout', hint: 'If the service is that slow, raise limits.answerTimeoutMs.' },
+    )
+  }
+  return { signal: AbortSignal.any([timeout, ...(stop ? [stop] : [])]), explain }
+}
+
 interface Reading {
   readonly operation: Operation
   readonly maxBytes: number
-  readonly signal: AbortSignal | undefined
+  readonly explain: Explain
   readonly address: string
   readonly sanitize: Sanitize
 }
@@ -107,7 +133,7 @@ function answerFrom(response: IncomingAnswer, reading: Reading): Answer {
 async function* receive(
   { statusCode, body }: IncomingAnswer,
   header: Answer['header'],
-  { operation, maxBytes, signal, address, sanitize }: Reading,
+  { operation, maxBytes, explain, address, sanitize }: Reading,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoding = (header('content-encoding') ?? '').trim().toLowerCase()
   const decoded = decodedBody(body, encoding)
@@ -125,7 +151,7 @@ async function* receive(
       yield chunk
     }
   } catch (error) {
-    signal?.throwIfAborted()
+    explain()
     if (error instanceof ServiceError) throw error
     throw networkError(operation, error, { address, sanitize, receivedBytes })
   }
