@@ -1,0 +1,296 @@
+import { cp, mkdtemp, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect } from 'vitest'
+import { accountsOf, runDashkeep } from '../e2e/run-dashkeep.ts'
+import { ownAuthorityFile } from '../http/tls-front.ts'
+import { checkout } from './blocks.ts'
+import { isInstalled, runShell } from './shell.ts'
+import type { World } from './world.ts'
+
+/** What is changed in a block, and where and with what it runs. */
+export interface Setting {
+  readonly replace?: Readonly<Record<string, string>>
+  /** Variables beside those of every shell. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly folder?: string
+  /** Done once `until` is in the output, before Ctrl-C. */
+  readonly meanwhile?: () => Promise<void>
+}
+
+/** How a block of commands is run, and what comes of it. */
+export interface Run {
+  /** Programs that not every machine has; with `docker` it takes minutes. */
+  readonly needs?: readonly string[]
+  readonly set?: (world: World) => Setting | Promise<Setting>
+  /** Whether each line is for a shell of its own. */
+  readonly eachLine?: boolean
+  /** For what runs until it is told to stop: what it says once it works. */
+  readonly until?: RegExp
+  /** Default: 0. */
+  readonly exitCode?: number
+  readonly says: readonly RegExp[]
+}
+
+/** Compose as a plugin of Docker, or as Debian 12 has it. */
+const project = '--project-name dashkeep --file config/compose.yaml'
+const compose = isInstalled('docker-compose') ? 'docker-compose' : 'docker compose'
+
+/** A run for each block by how it begins, or the reason why there is none. */
+export const examples: Readonly<Record<string, Run | string>> = {
+  'dashkeep backup': {
+    set: ({ account }) => ({ env: account }),
+    says: [
+      /^ACCOUNT +RESULT +SNAPSHOT +OBJECTS +STORED +CHANGES\n/m,
+      /^verified \d+ snapshots with \d+ stored files, .* read: every file is as its manifest says$/m,
+    ],
+  },
+
+  'npm ci && npm run demo': '.ci/run begins with it',
+
+  'npm run build && npm link': {
+    needs: ['docker'],
+    set: ({ folder, shell }) => {
+      const linked = join(folder, 'linked')
+      return {
+        folder: checkout,
+        env: { npm_config_prefix: linked, PATH: `${checkout}/node_modules/.bin:${shell.PATH}` },
+        // Twice, since npm makes the program executable when it links it.
+        replace: {
+          'npm run build': 'shopt -s expand_aliases; npm run build',
+          '# with Node 24 or newer': `&& npm run build && ${linked}/bin/dashkeep --version`,
+          '# with an older Node, after the build': '\ndashkeep --version',
+        },
+      }
+    },
+    says: [/(^\d+\.\d+\.\d+\n){2}/m],
+  },
+
+  'export DASHKEEP_BASE_URL=https://api.example.com': {
+    set: ({ account, trial }) => ({
+      env: { DASHKEEP_PATH_PREFIX: '/v1' },
+      replace: {
+        'https://api.example.com': `${account.DASHKEEP_BASE_URL}`,
+        '=…': `=${account.DASHKEEP_API_TOKEN}`,
+        '/var/backups/dashkeep': trial.archive,
+      },
+    }),
+    says: [/^ok +store delete/m, /^1 of 1 account in file:/m],
+  },
+
+  'export DASHKEEP_STORE=s3://backups/dashkeep': {
+    set: ({ account, bucket }) => ({
+      env: { ...account, ...bucket },
+      replace: {
+        's3://backups/dashkeep': `${bucket.DASHKEEP_STORE}`,
+        'https://s3.example.com': `${bucket.AWS_ENDPOINT_URL_S3}`,
+      },
+    }),
+    says: [/^1 of 1 account in s3:/m],
+  },
+
+  'docker build -t dashkeep .': {
+    needs: ['docker'],
+    set: ({ account, bucket }) => ({
+      folder: checkout,
+      env: { ...account, ...bucket, AWS_REGION: 'us-east-1' },
+      replace: { 'docker run': 'docker run --network host' },
+    }),
+    says: [/^verified \d snapshots/m, /^1 of 1 account in s3:/m],
+  },
+
+  'docker run --rm --read-only --user "$(id -u):$(id -g)" -v /var/backups/dashkeep:/var/backups/dashkeep':
+    {
+      needs: ['docker'],
+      set: async ({ account, folder }) => ({
+        env: account,
+        replace: {
+          'docker run': 'docker run --network host',
+          '/var/backups/dashkeep:': `${await mkdtemp(join(folder, 'backups-'))}:`,
+        },
+      }),
+      says: [/^1 of 1 account in file:\/\/\/var\/backups\/dashkeep/m],
+    },
+
+  'docker compose --project-name dashkeep --file config/compose.yaml up --build': {
+    needs: ['docker'],
+    set: (world) => ({
+      folder: checkout,
+      replace: { 'docker compose': `trap '${compose} ${project} down' EXIT; ${compose}` },
+      meanwhile: () => useComposed(world),
+    }),
+    until: /"exitCode":0,"msg":"run ended"/,
+    exitCode: 0,
+    says: [/"msg":"schedule armed"/],
+  },
+
+  "export DASHKEEP_SCHEDULE='15 3 * * *' DASHKEEP_TIME_ZONE=Europe/Berlin": {
+    set: ({ account, receiver }) => ({
+      env: { ...account, DASHKEEP_LISTEN: '127.0.0.1:0' },
+      replace: { 'https://hc-ping.com/…': `${receiver.url}/ping` },
+    }),
+    until: /"msg":"schedule armed"/,
+    exitCode: 130,
+    says: [/"msg":"stopped"/],
+  },
+
+  'dashkeep sandbox': {
+    set: async ({ account, folder }) => {
+      for (const name of ['production', 'staging']) {
+        await runDashkeep(['restore', '--to', join(folder, name)], { env: account })
+      }
+      return { folder }
+    },
+    eachLine: true,
+    until: /^Try it from another shell:\n.* dashkeep backup /m,
+    exitCode: 130,
+    says: [/^ {2}account \d+ \(/m],
+  },
+
+  "dashkeep history 'Shop overview'": {
+    set: ({ account, daysAgo }) => ({ env: account, replace: { '2026-11-01': daysAgo(3) } }),
+    says: [
+      /disappeared/,
+      /^ {2}- dashboard:shop-overview/m,
+      /^to +the service/m,
+      /^search:failed-orders/m,
+      /"title": "Shop overview"/,
+    ],
+  },
+
+  "dashkeep restore '3 days ago' --object 'Shop overview' --to-service --dry-run": {
+    set: ({ account }) => ({ env: account }),
+    says: [/^create +1 /m, /^restored 1 of 1 object, as a fresh export shows/m],
+  },
+
+  'dashkeep prune --keep-daily 7 --keep-weekly 4 --keep-monthly 12': {
+    set: ({ account }) => ({ env: account }),
+    says: [/^keep +100001 /m],
+  },
+
+  'age-keygen -o key.txt': {
+    needs: ['age', 'zstd', 'jq'],
+    set: async ({ account, folder }) => {
+      const archive = await mkdtemp(join(folder, 'encrypted-'))
+      return {
+        folder,
+        env: { ...account, DASHKEEP_STORE: pathToFileURL(archive).href },
+        replace: { '/var/backups/dashkeep/100001/20261120T163100Z-4f2a1c': `${archive}/*/*` },
+      }
+    },
+    says: [
+      /^verified 1 snapshot with 3 stored files, [^\n]* is as its manifest says$/m,
+      /"hits": \[/,
+    ],
+  },
+
+  'dashkeep accounts update 100011 --retention-days 14': {
+    set: ({ account }) => ({ env: account }),
+    // Here nobody can be asked, so nothing changes.
+    exitCode: 2,
+    says: [/^Sub account 100011 \(Team A\)\n {2}~ retentionDays: 7 → 14\n/m],
+  },
+
+  'dashkeep accounts move-capacity --from 100011 --to 100012 --gb 2': {
+    set: ({ account }) => ({ env: account }),
+    // Here nobody can be asked, so nothing changes.
+    exitCode: 2,
+    says: [
+      /^2 +increase +100012 +Team B +1 +3\nTogether 6 GB per day before, 6 after, never more/m,
+    ],
+  },
+
+  'kubectl create namespace dashkeep':
+    'kubectl needs a cluster; test/k8s renders and checks the manifests',
+
+  'export HTTPS_PROXY=http://user:password@proxy.example.com:3128':
+    'it only sets variables; test/e2e/proxy.test.ts and tinyproxy.test.ts use them',
+
+  'docker run --rm -e HTTPS_PROXY -e NO_PROXY -e NODE_EXTRA_CA_CERTS=/etc/ssl/authority.pem': {
+    needs: ['docker'],
+    set: async ({ account, bucket, folder, tlsPort }) => {
+      await cp(ownAuthorityFile, join(folder, 'authority.pem'))
+      return {
+        folder,
+        env: {
+          ...account,
+          ...bucket,
+          DASHKEEP_BASE_URL: `https://localhost:${tlsPort}`,
+          // To the archive it is another service.
+          DASHKEEP_STORE: `${bucket.DASHKEEP_STORE}/over-tls`,
+        },
+        replace: {
+          '…': [
+            '--network host -e DASHKEEP_BASE_URL -e DASHKEEP_PATH_PREFIX -e DASHKEEP_API_TOKEN',
+            '-e DASHKEEP_STORE -e AWS_ENDPOINT_URL_S3 -e AWS_ACCESS_KEY_ID -e AWS_SECRET_ACCESS_KEY',
+          ].join(' '),
+        },
+      }
+    },
+    says: [/^1 of 1 account in s3:/m],
+  },
+
+  'aws s3 ls s3://backups/dashkeep/100001/': {
+    needs: ['aws', 'zstd', 'jq'],
+    set: async (world) => ({
+      env: world.bucket,
+      replace: {
+        ...(await inBucket(world)),
+        's3://backups/dashkeep': `${world.bucket.DASHKEEP_STORE}`,
+      },
+    }),
+    says: [/^ +PRE \d{8}T\d{6}Z-[\da-f]{6}\/$/m, /^null$/m, /^Payments$/m],
+  },
+
+  'npm run bench': '.ci/run measures less of it: npm run bench -- --short',
+
+  "aws s3 cp s3://bucket/prefix/100001/20261120T163100Z-4f2a1c/dashboard.json.zst - | zstd -dc | jq '.hits | length'":
+    {
+      needs: ['aws', 'zstd', 'jq'],
+      set: async (world) => ({
+        env: world.bucket,
+        replace: {
+          ...(await inBucket(world)),
+          's3://bucket/prefix': `${world.bucket.DASHKEEP_STORE}`,
+        },
+      }),
+      says: [/^\d+$/m],
+    },
+
+  'sha256sum dashboard.json.zst': {
+    needs: ['zstd'],
+    set: ({ snapshotFolder }) => ({ folder: snapshotFolder }),
+    says: [/^[\da-f]{64} {2}dashboard\.json\.zst\n[\da-f]{64} {2}-\n$/],
+  },
+
+  "sed '$d' manifest.json | sed '$d' | sha256sum": {
+    set: ({ snapshotFolder }) => ({ folder: snapshotFolder }),
+    says: [/^([\da-f]{64}) {2}-\n {2}"sha256": "\1"\n\}\n$/],
+  },
+}
+
+/** Takes a snapshot with files of its own into the bucket, and names it and its server to aws. */
+async function inBucket({ account, bucket }: World): Promise<Record<string, string>> {
+  const { stdout } = await runDashkeep(['backup', '--full', '--json'], {
+    env: { ...account, ...bucket },
+  })
+  const [{ snapshot = '' } = {}] = accountsOf(stdout)
+  return {
+    // Versions before 2.13 know no variable for it.
+    'aws s3': `aws --endpoint-url ${bucket.AWS_ENDPOINT_URL_S3} s3`,
+    '20261120T163100Z-4f2a1c': String(snapshot),
+  }
+}
+
+/** Types what the head of the compose file says can be typed while all of it runs. */
+async function useComposed({ shell }: World): Promise<void> {
+  const content = await readFile(join(checkout, 'config/compose.yaml'), 'utf8')
+  const commands = [...content.matchAll(/^# {3}(.*)$/gm)].map(([, command = '']) => command)
+  const script = commands.filter((command) => !/ (up|down) /.test(command)).join('\n')
+  const signal = AbortSignal.timeout(60_000)
+  const options = { env: shell, folder: checkout, signal }
+  const { exitCode, output } = await runShell(script.replaceAll('docker compose', compose), options)
+  expect(exitCode, output).toBe(0)
+  expect(output).toMatch(/^1 snapshot in s3:\/\/backups\/dashkeep$/m)
+  expect(output).toMatch(/^dashkeep_last_run_success\{account="default"\} 1$/m)
+}
