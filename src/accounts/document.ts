@@ -7,36 +7,39 @@ import { furtherMembers, sharingIds } from './settings.ts'
 /** The member that `accounts list --json` adds to each entry of the service's list. */
 export const mainMark = 'isMain'
 
-const gigabytes = z.number().min(0)
-const sharing = z.array(z.union([z.int(), z.looseObject({ accountId: z.int() })]))
+const gigabytes = z.number('expected GB per day from 0 on').min(0, 'expected GB per day from 0 on')
+const days = 'expected a whole number of days from 1 on'
+const minutes = 'expected whole minutes from 1 on, or null'
+const flag = z.boolean('expected true or false')
+const text = z.string('expected a text')
+const sharingAccount = z.union([z.int(), z.looseObject({ accountId: z.int() })], {
+  error: 'expected the id of an account',
+})
+
+function utilization(frequencyMinutes: z.ZodType<number | null>) {
+  const members = { frequencyMinutes, utilizationEnabled: flag }
+  return z.looseObject(members, 'expected frequencyMinutes and utilizationEnabled')
+}
 
 /** What a list shows of each setting. The service may hold values that it takes from nobody now. */
 const listedMembers = {
-  accountName: z.string(),
-  maxDailyGB: z.number().nullable(),
-  retentionDays: z.number(),
-  searchable: z.boolean(),
-  accessible: z.boolean(),
-  sharingObjectsAccounts: sharing,
-  docSizeSetting: z.boolean(),
-  utilizationSettings: z.looseObject({
-    frequencyMinutes: z.number().nullable(),
-    utilizationEnabled: z.boolean(),
-  }),
+  accountName: text,
+  maxDailyGB: z.number('expected GB per day').nullable(),
+  retentionDays: z.number('expected days'),
+  searchable: flag,
+  accessible: flag,
+  sharingObjectsAccounts: z.array(sharingAccount, 'expected a list of ids of accounts'),
+  docSizeSetting: flag,
+  utilizationSettings: utilization(z.number(minutes).nullable()),
 }
 
 /** What a setting may be changed to, by the specification and the facts of deployed services. */
 const members = {
   ...listedMembers,
-  accountName: z
-    .string()
-    .regex(/^[\p{L}\p{N} ._-]+$/u, 'expected letters, digits, space and . _ - only'),
+  accountName: text.regex(/^[\p{L}\p{N} ._-]+$/u, 'expected letters, digits, space and . _ - only'),
   maxDailyGB: gigabytes.nullable(),
-  retentionDays: z.int().min(1),
-  utilizationSettings: z.looseObject({
-    frequencyMinutes: z.int().min(1).nullable(),
-    utilizationEnabled: z.boolean(),
-  }),
+  retentionDays: z.int(days).min(1, days),
+  utilizationSettings: utilization(z.int(minutes).min(1, minutes).nullable()),
 }
 
 /** What a create may ask for. */
@@ -54,7 +57,8 @@ const newAccountSchema = z.object({
  * `present` is validated. Throws a `usage` error.
  */
 export function parseDocument(text: string, present: SubAccount): Settings {
-  const document = checked(z.looseObject({}), parseJson(text), 'the document')
+  const isObject = z.looseObject({}, 'expected one JSON object')
+  const document = checked(isObject, parseJson(text), 'the document')
   checked(changedMembers(document, present), document, 'the document')
   const { accountId } = document
   if (accountId !== undefined && accountId !== present.accountId) {
@@ -86,7 +90,7 @@ export function checkSettings(settings: Settings, present: Settings): void {
 /** Reads an entry of a list that was kept. Throws for what no list shows. */
 export function parseListed(entry: unknown): SubAccount {
   const schema = z.looseObject({ accountId: z.int(), ...listedMembers })
-  const { data, error } = schema.safeParse(entry)
+  const { data, error } = schema.safeParse(entry, { reportInput: true })
   if (data !== undefined) return data
   const [problem] = problemsOf(error)
   throw new DashkeepError(`Cannot read the settings of a sub account: ${problem}`)
@@ -116,14 +120,18 @@ function parseJson(text: string): unknown {
 }
 
 function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return result.data
   throw unusable(what, problemsOf(result.error))
 }
 
+/** Characters of a value that a problem shows. */
+const MAX_SHOWN = 60
+
 function problemsOf({ issues }: z.ZodError): string[] {
-  return issues.map(({ path, message }) => {
-    const problem = message.replace(/^Invalid input: /, '')
+  return issues.map(({ path, message, input }) => {
+    const found = `${message}, found ${JSON.stringify(input)?.slice(0, MAX_SHOWN)}`
+    const problem = input === undefined ? 'missing' : found
     return path.length === 0 ? problem : `${path.join('.')}: ${problem}`
   })
 }
@@ -132,7 +140,10 @@ function unusable(what: string, problems: readonly string[], cause?: unknown): D
   return new DashkeepError(`Cannot use ${what}`, {
     kind: 'usage',
     problems,
-    hint: 'a full document has every member that `dashkeep accounts update ID --dry-run` prints',
+    hint:
+      what === 'the document'
+        ? 'a full document has every member that `dashkeep accounts update ID --dry-run` prints'
+        : 'nothing was sent; --help says what each option takes',
     ...(cause !== undefined && { cause }),
   })
 }

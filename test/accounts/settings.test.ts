@@ -53,19 +53,49 @@ describe('a document', () => {
   })
 
   it.each(Object.keys(all))('is refused without %s', (member) => {
-    expect(() => parse({ ...all, [member]: undefined })).toThrow(`\n  - ${member}: `)
+    expect(() => parse({ ...all, [member]: undefined })).toThrow(`\n  - ${member}: missing`)
   })
 
   it.each([
     ['a misspelt member', { serchable: true }, 'serchable: no setting'],
     ['an account of its own', { accountId: 13 }, 'accountId: it is of another account than 12'],
-    ['no retention', { retentionDays: 0 }, 'retentionDays: '],
-    ['a fraction of a day', { retentionDays: 1.5 }, 'retentionDays: '],
-    ['less than nothing', { maxDailyGB: -1 }, 'maxDailyGB: '],
-    ['a boolean as a text', { searchable: 'false' }, 'searchable: '],
+    [
+      'no retention',
+      { retentionDays: 0 },
+      'retentionDays: expected a whole number of days from 1 on, found 0',
+    ],
+    [
+      'a fraction of a day',
+      { retentionDays: 1.5 },
+      'retentionDays: expected a whole number of days from 1 on, found 1.5',
+    ],
+    [
+      'less than nothing',
+      { maxDailyGB: -1 },
+      'maxDailyGB: expected GB per day from 0 on, found -1',
+    ],
+    [
+      'half a minute',
+      { utilizationSettings: { frequencyMinutes: 0.5, utilizationEnabled: true } },
+      'frequencyMinutes: expected whole minutes from 1 on, or null, found 0.5',
+    ],
+    [
+      'other accounts by name',
+      { sharingObjectsAccounts: ['Seven'] },
+      'sharingObjectsAccounts.0: expected the id of an account, found "Seven"',
+    ],
+    [
+      'a boolean as a text',
+      { searchable: 'false' },
+      'searchable: expected true or false, found "false"',
+    ],
     ['a name that the service refuses', { accountName: 'a/b' }, 'accountName: expected letters'],
   ])('is refused with %s', (_what, changes, problem) => {
     expect(() => parse({ ...all, ...changes })).toThrow(problem)
+  })
+
+  it('is refused when it is no object', () => {
+    expect(() => parseDocument('[]', deployed)).toThrow('expected one JSON object, found []')
   })
 
   it('is refused when it is no JSON', () => {
