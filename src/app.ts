@@ -200,9 +200,10 @@ export async function exportLive(
     accountId: number
     types: readonly string[]
     signal?: AbortSignal | undefined
+    onProgress?: ((progress: TakeProgress) => void) | undefined
   },
 ): Promise<LiveSnapshot> {
-  const { now, accountId, types, signal } = options
+  const { now, accountId, types, signal, onProgress } = options
   await using service = await connectAccount(account, config, options)
   const { createMemoryStore } = await import('./store/memory.ts')
   const store = createMemoryStore()
@@ -215,6 +216,7 @@ export async function exportLive(
     retryBaseMs: config.limits.retryBaseMs,
     scanLimits: scanLimitsOf(config),
     signal,
+    onProgress,
   })
   return { store, manifest, [Symbol.asyncDispose]: () => store.close() }
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import type { Writable } from 'node:stream'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { cleanStrings, escapeHidden } from './clean-text.ts'
 import type { LogLevel } from './config/config.ts'
@@ -8,7 +7,7 @@ export type { Logger } from 'pino'
 
 interface LogOptions {
   readonly level: LogLevel
-  readonly stream: Writable
+  readonly stream: DestinationStream
   /** Whether a person reads along. */
   readonly readable: boolean
   readonly colors: boolean
@@ -70,5 +69,5 @@ function cleanJsonLine(line: string): string {
 async function createReadable({ stream, colors }: LogOptions): Promise<DestinationStream> {
   const { prettyFactory } = await import('pino-pretty')
   const format = prettyFactory({ colorize: colors, translateTime: 'HH:MM:ss', singleLine: true })
-  return { write: (line) => void stream.write(format(line)) }
+  return { write: (line) => stream.write(format(line)) }
 }

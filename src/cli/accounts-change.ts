@@ -129,6 +129,7 @@ async function change(
   const mayAsk = plan.changes.length > 0 && !options.dryRun
   const answer = mayAsk ? await confirm(terminal, question, options) : 'no'
   const agreed = answer === 'yes'
+  if (agreed) terminal.progress.begin('sending the settings')
   const applied = agreed
     ? await applyChange(service, plan, { ...managing, force: options.force, signal })
     : undefined

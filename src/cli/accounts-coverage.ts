@@ -1,6 +1,6 @@
 import { type Coverage, type CoverageState, judgeCoverage } from '../accounts/coverage.ts'
 import type { SubAccount } from '../accounts/service.ts'
-import { connectAccount, openArchive } from '../app.ts'
+import { connectAccount } from '../app.ts'
 import type { AccountConfig } from '../config/config.ts'
 import { parseDuration } from '../config/duration.ts'
 import { readStatus } from '../snapshot/status.ts'
@@ -11,6 +11,7 @@ import { type ManagementOptions, type Managing, nameAccount, openManagement } fr
 import { formatTable } from './table.ts'
 import { formatAge, plural, type Terminal } from './terminal.ts'
 import { logFuture } from './warn-of-future.ts'
+import { openWatchedArchive } from './watched-archive.ts'
 
 interface CoverageOptions extends ManagementOptions {
   readonly maxAge?: string
@@ -21,7 +22,7 @@ export async function coverage(terminal: Terminal, options: CoverageOptions): Pr
   const maxAgeMs = parseDuration(options.maxAge ?? '26h')
   await using managing = await openManagement(terminal, options, ['store'])
   const { config, log } = managing.context
-  const store = await openArchive(config, { env: terminal.env, log })
+  const store = await openWatchedArchive(terminal, { config, log })
   try {
     const found = await readCoverage(terminal, managing, { store, maxAgeMs })
     const uncovered = found.accounts.filter(({ state }) => state !== 'covered').length

@@ -48,6 +48,7 @@ export async function createSubAccount(
   const onUnclear = ({ message }: Error) =>
     context.log.warn({ reason: message }, 'looking in the list for the new account')
   const how = { ...managing, before, signal, onUnclear }
+  terminal.progress.begin('creating the sub account')
   const created = await createAccount(service, account, how)
   await tokenFile?.write(created)
   report(terminal, created, { warnings, tokenFile: options.tokenFile })

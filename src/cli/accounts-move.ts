@@ -158,6 +158,7 @@ async function carryOut(
 ): Promise<number> {
   const { service, mainId, patience } = managing
   const { signal } = terminal
+  terminal.progress.begin('moving the capacity')
   const outcome = await applyMove(service, record, { journal, mainId, patience, signal })
   const ways = waysOn(options, journal.path)
   if (terminal.json) terminal.printJson(outcomeToJson({ ...record.plan, startGb }, outcome, ways))

@@ -49,6 +49,7 @@ export async function restoreSettings(
   const mayAsk = plan.length > 0 && !options.dryRun
   const answer = mayAsk ? await confirm(terminal, question, options) : 'no'
   const agreed = answer === 'yes'
+  if (agreed) terminal.progress.begin('sending the settings')
   const outcome = agreed ? await apply(terminal, managing, plan) : undefined
   if (terminal.json) {
     const accounts = plan.map(({ accountId, changes, after }) => {

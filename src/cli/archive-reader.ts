@@ -1,12 +1,14 @@
-import { openArchive, openEncryption, scanLimitsOf } from '../app.ts'
+import { openEncryption, scanLimitsOf } from '../app.ts'
 import type { SnapshotFolder } from '../snapshot/archive.ts'
 import { splitByTime } from '../snapshot/future.ts'
 import type { ReadOptions } from '../snapshot/read-objects.ts'
+import { readTimeline, type Timeline } from '../snapshot/timeline.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { resolveAccountId } from './choose-account.ts'
 import type { Context } from './context.ts'
 import { selectAccountFolders } from './select-snapshots.ts'
 import type { Terminal } from './terminal.ts'
+import { openWatchedArchive } from './watched-archive.ts'
 
 /** The snapshots of one account, and what reading objects out of them needs. */
 export interface ArchiveReader extends AsyncDisposable {
@@ -23,16 +25,18 @@ export interface ArchiveReader extends AsyncDisposable {
  * only one there is.
  */
 export async function openReader(
-  { env, signal, now: clock }: Terminal,
+  terminal: Terminal,
   { config, log }: Context,
   account: string | number | undefined,
 ): Promise<ArchiveReader> {
+  const { env, signal, now: clock, progress } = terminal
   const opener = await openEncryption(config, env)
-  const store = await openArchive(config, { env, log })
+  const store = await openWatchedArchive(terminal, { config, log })
   const dispose = { [Symbol.asyncDispose]: () => store.close() }
   await using cleanup = new AsyncDisposableStack()
   cleanup.use(dispose)
   const now = clock()
+  progress.begin('listing', { unit: 'file', counting: 'list' })
   const accountId =
     typeof account === 'number'
       ? account
@@ -42,4 +46,13 @@ export async function openReader(
   cleanup.move()
   const read = { opener, limits: scanLimitsOf(config), signal }
   return { store, folders, past, read, ...dispose }
+}
+
+/** Reads the manifests of the account, which takes a while when there are thousands. */
+export function readWatchedTimeline(
+  { progress }: Terminal,
+  { store, past, read }: ArchiveReader,
+): Promise<Timeline> {
+  progress.begin('reading manifests', { unit: 'manifest', total: past.length, counting: 'read' })
+  return readTimeline(store, past, read)
 }

@@ -5,21 +5,15 @@ import { createReporter } from '../reporting.ts'
 import { type ChangedObject, type TypeChanges, totalChanges } from '../snapshot/changes.ts'
 import type { MissingObjects } from '../snapshot/judge.ts'
 import { countObjects, countStoredBytes } from '../snapshot/manifest.ts'
-import { isDoubtful, type TakenSnapshot, type TakeProgress } from '../snapshot/take.ts'
+import { isDoubtful, type TakenSnapshot } from '../snapshot/take.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { createIdentify, selectAccounts } from './choose-account.ts'
 import { createContext } from './context.ts'
 import { exitCodeOf, exitCodeOfRun } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
+import { countArrivals } from './progress.ts'
 import { formatTable } from './table.ts'
-import {
-  createStatusLine,
-  formatBytes,
-  plural,
-  printHint,
-  type StatusLine,
-  type Terminal,
-} from './terminal.ts'
+import { formatBytes, plural, printHint, type Terminal } from './terminal.ts'
 
 interface BackupVerbOptions extends CommonOptions {
   readonly account?: readonly string[]
@@ -52,8 +46,9 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
     configured,
   })
   let store: ObjectStore | undefined
-  const status = createStatusLine(terminal)
-  const progress = createProgress(status, config.accounts.length)
+  const { progress } = terminal
+  progress.begin('backing up', { unit: 'account', total: accounts.length })
+  const arrived = countArrivals(progress)
   try {
     store = await openArchive(config, { env, log })
     const backups = await backupAccounts(config, store, {
@@ -65,13 +60,13 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
       acceptFall: options.acceptFall,
       acceptService: options.acceptService,
       signal,
-      onProgress: (account, step) => progress.step(account.name, step),
+      onProgress: (account, step) => arrived(account.name, step),
       onDone(backup) {
         report.note(backup)
-        progress.done()
+        progress.advance()
       },
     })
-    status.clear()
+    progress.end()
     if (terminal.json) terminal.printJson({ accounts: backups.map(toJson) })
     else printBackups(terminal, backups, store.url)
     const exitCode = exitCodeOfRun(backups.map(endingOf))
@@ -81,7 +76,6 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
     await report.end({ exitCode: exitCodeOf(error), error: error as Error, store })
     throw error
   } finally {
-    status.clear()
     await store?.close()
   }
 }
@@ -200,21 +194,4 @@ function summarize(changes: readonly TypeChanges[] | undefined): string {
   if (changes === undefined) return 'first snapshot'
   const parts = Object.entries(totalChanges(changes)).filter(([, number]) => number > 0)
   return parts.length === 0 ? 'none' : parts.map(([kind, number]) => `${number} ${kind}`).join(', ')
-}
-
-function createProgress(status: StatusLine, accounts: number) {
-  let finished = 0
-  return {
-    step(name: string, progress: TakeProgress): void {
-      if (progress.step !== 'receiving') return
-      const { type, objects, bytes } = progress
-      const place = accounts === 1 ? '' : `${finished}/${accounts} accounts · `
-      status.show(
-        `${place}${name} · ${type} · ${plural(objects, 'object')} · ${formatBytes(bytes)}`,
-      )
-    },
-    done(): void {
-      finished += 1
-    },
-  }
 }

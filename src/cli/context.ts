@@ -16,7 +16,7 @@ export interface Context {
 
 /** Reads the configuration and begins the log. */
 export async function createContext(
-  { env, watched, stderr }: Terminal,
+  { env, watched, stderr, writeLog }: Terminal,
   options: CommonOptions,
   needs: readonly ConfigNeed[],
 ): Promise<Context> {
@@ -25,7 +25,7 @@ export async function createContext(
   const level = levelOf(options) ?? config.logLevel ?? (watched ? 'warn' : 'info')
   const colors = readable && !env.NO_COLOR
   const tail = createLogTail()
-  const log = await createLog({ level, stream: stderr, readable, colors, tail })
+  const log = await createLog({ level, stream: { write: writeLog }, readable, colors, tail })
   return { config, log, tail }
 }
 

@@ -11,11 +11,13 @@ import {
 } from '../snapshot/diff.ts'
 import { type Candidate, findNamed } from '../snapshot/find.ts'
 import { exportsOf } from '../snapshot/stored-export.ts'
+import type { TakeProgress } from '../snapshot/take.ts'
 import { type ArchiveReader, openReader } from './archive-reader.ts'
 import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type Comparison, printComparison } from './print-comparison.ts'
 import type { CommonOptions } from './program.ts'
+import { countArrivals } from './progress.ts'
 import { selectFolder } from './select-snapshots.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -43,6 +45,7 @@ export async function diff(terminal: Terminal, options: DiffVerbOptions): Promis
     ? await openSide(reader, newer)
     : await openLive(context, terminal, before)
   const types = chooseTypes(before, after, options.type)
+  terminal.progress.begin('comparing', { unit: 'file', counting: 'read' })
   await report(terminal, { before, after, isLive: !newer, types, read }, options)
   return exitCodes.done
 }
@@ -58,13 +61,16 @@ async function openSide(
 /** Exports what the account of a snapshot holds now. */
 async function openLive(
   { config, log }: Context,
-  { env, now, signal }: Terminal,
+  { env, now, signal, progress }: Terminal,
   { manifest }: SnapshotSide,
 ): Promise<SnapshotSide & AsyncDisposable> {
   const { id } = manifest.account
   const account = accountOf(config.accounts, id)
   const types = manifest.exports.map(({ type }) => type)
-  return exportLive(account, config, { env, log, now, accountId: id, types, signal })
+  progress.begin('reading the service')
+  const arrived = countArrivals(progress)
+  const onProgress = (step: TakeProgress) => arrived(account.name, step)
+  return exportLive(account, config, { env, log, now, accountId: id, types, signal, onProgress })
 }
 
 function accountOf(accounts: readonly AccountConfig[], id: number): AccountConfig {

@@ -31,6 +31,7 @@ export async function doctor(terminal: Terminal, options: CommonOptions): Promis
     'accounts',
     'store',
   ])
+  terminal.progress.begin('checking')
   const findings: Finding[] = []
   for await (const finding of examine(context, terminal)) {
     findings.push(finding)

@@ -2,8 +2,7 @@ import { DashkeepError } from '../errors.ts'
 import { readManifest } from '../snapshot/archive.ts'
 import { type FoundObject, findObjects } from '../snapshot/find.ts'
 import { exportsOf, type StoredExport } from '../snapshot/stored-export.ts'
-import { readTimeline } from '../snapshot/timeline.ts'
-import { type ArchiveReader, openReader } from './archive-reader.ts'
+import { type ArchiveReader, openReader, readWatchedTimeline } from './archive-reader.ts'
 import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
@@ -34,9 +33,11 @@ export async function find(terminal: Terminal, options: FindVerbOptions): Promis
   const context = await createContext(terminal, options, ['store'])
   await using reader = await openReader(terminal, context, options.account)
   const scope = options.all
-    ? await allSnapshots(reader)
+    ? await allSnapshots(terminal, reader)
     : await oneSnapshot(reader, options.snapshot ?? 'latest', terminal.now())
   const exports = chooseTypes(scope, options.type)
+  const { length: total } = exports
+  terminal.progress.begin('searching', { unit: 'file', total, counting: 'read' })
   const { objects, problems } = await findObjects(exports, options.text, reader.read)
   const allProblems = [...scope.problems, ...problems]
   for (const problem of allProblems) context.log.error(problem)
@@ -56,8 +57,8 @@ async function oneSnapshot(
   return { exports, label: `snapshot ${snapshot}`, problems: [] }
 }
 
-async function allSnapshots({ store, past, read }: ArchiveReader): Promise<Scope> {
-  const timeline = await readTimeline(store, past, read)
+async function allSnapshots(terminal: Terminal, reader: ArchiveReader): Promise<Scope> {
+  const timeline = await readWatchedTimeline(terminal, reader)
   return {
     exports: timeline.types.flatMap((type) => timeline.stretches(type)),
     label: `all ${plural(timeline.snapshots, 'snapshot')}`,

@@ -6,8 +6,8 @@ import { splitId } from '../objects/object-id.ts'
 import { type Candidate, findById, findOne } from '../snapshot/find.ts'
 import { type HistoryEvent, readHistory } from '../snapshot/history.ts'
 import type { SearchOptions } from '../snapshot/stored-export.ts'
-import { readTimeline, type Timeline } from '../snapshot/timeline.ts'
-import { openReader } from './archive-reader.ts'
+import type { Timeline } from '../snapshot/timeline.ts'
+import { openReader, readWatchedTimeline } from './archive-reader.ts'
 import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { formatDifferences, summarizeDifferences } from './format-diff.ts'
@@ -33,10 +33,13 @@ type Followed = Pick<Candidate, 'type' | 'id' | 'title'>
 export async function history(terminal: Terminal, options: HistoryVerbOptions): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
   await using reader = await openReader(terminal, context, options.account)
-  const timeline = await readTimeline(reader.store, reader.past, reader.read)
+  const timeline = await readWatchedTimeline(terminal, reader)
   const problems = new Set(timeline.unreadable.map(({ message }) => message))
+  terminal.progress.begin('looking for the object', { unit: 'file', counting: 'read' })
   const read = { ...reader.read, onUnreadable: ({ message }: Error) => void problems.add(message) }
   const object = await findObject(timeline, options.object, { read, problems })
+  const total = object && timeline.stretches(object.type).length
+  terminal.progress.begin('following the object', { unit: 'file', total, counting: 'read' })
   const steps = readSteps(timeline, object, read)
   if (terminal.json) await printJson(terminal, steps, { object, timeline, problems })
   else if (object) await printSteps(terminal, steps, object, timeline, options.patch === true)

@@ -1,4 +1,3 @@
-import { openArchive } from '../app.ts'
 import { listFolders, type SnapshotFolder, sizeOf } from '../snapshot/archive.ts'
 import { configuredName, resolveAccountId } from './choose-account.ts'
 import { createContext } from './context.ts'
@@ -7,6 +6,7 @@ import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
 import { formatAge, formatBytes, formatTime, plural, type Terminal } from './terminal.ts'
 import { watchForFuture } from './warn-of-future.ts'
+import { openWatchedArchive } from './watched-archive.ts'
 
 /** `dashkeep list`: the snapshots, oldest first; with `--json` one per line, as they are found. */
 export async function list(
@@ -14,7 +14,8 @@ export async function list(
   options: CommonOptions & { account?: string },
 ): Promise<number> {
   const { config, log } = await createContext(terminal, options, ['store'])
-  const store = await openArchive(config, { env: terminal.env, log })
+  const store = await openWatchedArchive(terminal, { config, log })
+  terminal.progress.begin('listing', { unit: 'file', counting: 'list' })
   try {
     const rows: string[][] = []
     const { signal } = terminal

@@ -34,6 +34,11 @@ export async function ls(terminal: Terminal, options: LsOptions): Promise<number
   const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, read)
   const types = options.type ?? manifest.exports.map(({ type }) => type)
   for (const type of types) exportOf(manifest, type)
+  terminal.progress.begin('reading the objects', {
+    unit: 'file',
+    total: types.length,
+    counting: 'read',
+  })
   const objects: ListedObject[] = []
   for (const type of types) objects.push(...(await listObjects(reader, manifest, type)))
   const { snapshot, account } = manifest

@@ -33,6 +33,7 @@ export async function openManagement(
   needs: readonly ConfigNeed[] = [],
 ): Promise<Managing> {
   const context = await createContext(terminal, options, needs)
+  terminal.progress.begin('asking the service')
   return manage(terminal, context, await chooseMainAccount(terminal, context, options.account))
 }
 

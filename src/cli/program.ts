@@ -57,7 +57,11 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
       const { json = false, quiet = false } = command.optsWithGlobals<CommonOptions>()
       const terminal = createTerminal(outside, { json, quiet })
       const verb = await load()
-      finish(await verb(terminal, options))
+      try {
+        finish(await verb(terminal, options))
+      } finally {
+        terminal.progress.end()
+      }
     }
 
   declareArchiveVerbs(program, run)

@@ -1,4 +1,3 @@
-import { openArchive } from '../app.ts'
 import type { Config, Retention } from '../config/config.ts'
 import { parseDuration } from '../config/duration.ts'
 import { DashkeepError } from '../errors.ts'
@@ -20,6 +19,7 @@ import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
 import { confirm, formatBytes, formatTime, plural, type Terminal } from './terminal.ts'
 import { warnOfFuture } from './warn-of-future.ts'
+import { openWatchedArchive } from './watched-archive.ts'
 
 interface PruneOptions extends CommonOptions {
   readonly account?: string
@@ -54,7 +54,7 @@ interface Outcome extends Plan {
 export async function prune(terminal: Terminal, options: PruneOptions): Promise<number> {
   const { config, log } = await createContext(terminal, options, ['store'])
   const wanted = wantedBy(options, config)
-  const store = await openArchive(config, { env: terminal.env, log })
+  const store = await openWatchedArchive(terminal, { config, log })
   const now = terminal.now()
   try {
     const { signal } = terminal
@@ -79,7 +79,7 @@ export async function prune(terminal: Terminal, options: PruneOptions): Promise<
 }
 
 async function makePlan(
-  { signal }: Terminal,
+  { signal, progress }: Terminal,
   { remove }: PruneOptions,
   from: {
     store: ObjectStore
@@ -89,21 +89,25 @@ async function makePlan(
   },
 ): Promise<Plan> {
   const { store, accountId, wanted, now } = from
+  progress.begin('planning', { unit: 'manifest', counting: 'read' })
   const plans = await Array.fromAsync(planPrune(store, wanted, { now, accountId, signal }))
   const named = remove && new Set(remove)
   for (const name of named ?? []) refuseUnknown(name, plans, store.url)
   if (named) return { plans, leftWrites: [], emptyFolders: [], named }
+  progress.begin('looking for what interrupted runs left')
   const leftWrites = await findLeftWrites(store, { now, signal })
   const emptyFolders = await findEmptyFolders(store, { now, signal })
   return { plans, leftWrites, emptyFolders, named }
 }
 
 async function carryOut(
-  { signal }: Terminal,
+  { signal, progress }: Terminal,
   { plans, leftWrites, emptyFolders }: Plan,
   { store, now }: { store: ObjectStore; now: Date },
 ): Promise<Removal[]> {
   const removals: Removal[] = []
+  const total = sum(plans.flatMap(foldersToRemove).map(({ files }) => files.size))
+  progress.begin('removing', { unit: 'file', total, counting: 'remove' })
   for (const plan of plans) {
     for await (const removal of applyPrune(store, plan, { now, signal })) removals.push(removal)
   }

@@ -1,4 +1,4 @@
-import { connectAccount, openArchive, openEncryption, scanLimitsOf } from '../app.ts'
+import { connectAccount, openEncryption, scanLimitsOf } from '../app.ts'
 import type { AccountConfig } from '../config/config.ts'
 import { DashkeepError } from '../errors.ts'
 import { type DrillResult, drillRestore } from '../restore/drill.ts'
@@ -13,8 +13,9 @@ import { exitCodes } from './exit-codes.ts'
 import { describeAbsence, reportNothingProven } from './nothing-proven.ts'
 import type { RestoreOptions } from './restore.ts'
 import { formatTable } from './table.ts'
-import { createStatusLine, formatTime, plural, type Terminal } from './terminal.ts'
+import { formatTime, plural, type Terminal } from './terminal.ts'
 import { logFuture } from './warn-of-future.ts'
+import { openWatchedArchive } from './watched-archive.ts'
 
 /** The sandbox takes larger requests than services do, and is quicker for it. */
 const DRILL_BYTES = 16 * 1024 ** 2
@@ -35,8 +36,8 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
   const { signal, env } = terminal
   const limits = scanLimitsOf(context.config)
   const reading = { limits, signal, opener: await openEncryption(context.config, env) }
-  const store = await openArchive(context.config, { env, log: context.log })
-  const line = createStatusLine(terminal)
+  const store = await openWatchedArchive(terminal, context)
+  terminal.progress.begin('restoring into a sandbox', { unit: 'account' })
   const drills: AccountDrill[] = []
   const now = terminal.now()
   let accountId: number | undefined
@@ -44,11 +45,12 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
     accountId = await resolveAccountId(store, context.config, options.account, { now, signal })
     for await (const status of readStatus(store, { now, accountId, signal })) {
       logFuture(context.log, status.accountId, status.fromFuture)
-      line.show(`${drills.length} accounts · restoring ${status.accountId}`)
+      terminal.progress.note(`account ${status.accountId}`)
       drills.push({ ...status, ...(await drillAccount(store, status, { context, reading })) })
+      terminal.progress.advance()
     }
   } finally {
-    line.clear()
+    terminal.progress.end()
     await store.close()
   }
   if (drills.length === 0) {

@@ -25,7 +25,8 @@ import {
   printPlan,
   toJson,
 } from './restore-service-report.ts'
-import { confirm, createStatusLine, plural, type Terminal, unasked } from './terminal.ts'
+import { confirm, plural, type Terminal, unasked } from './terminal.ts'
+import { watchSource } from './watched-archive.ts'
 
 /** Plans a restore to the service and, once somebody agrees, does it and checks it. */
 export async function restoreToService(
@@ -38,17 +39,20 @@ export async function restoreToService(
   const { config, log } = context
   const { signal, env } = terminal
   const chosen = await chooseAccount(terminal, context, { ...options, source })
-  await using target = await connectAccount(chosen, config, { env, log })
+  await using service = await connectAccount(chosen, config, { env, log })
+  const target = terminal.watched ? watchSource(service, terminal.progress) : service
   const account = await identify(target, chosen, restoring, { ...options, signal })
   const into = { config: chosen, account, address: target.address }
   const reading = readingOf(restoring, config, signal)
   const states = new Map(selection.objects.map(({ id, state }) => [id, state]))
   const keepUnless = options.overwrite ? states : undefined
+  terminal.progress.begin('reading the service')
   const present = await readPresent(target, { ...reading, keepUnless })
   if (!options.anyVersion) refuseOtherVersions(source, selection, present)
   const plan = planRestore(selection, present, options)
   const toSend = objectsToSend(plan)
   const overwrites = readOverwrites(source, plan, present)
+  if (options.overwrite) terminal.progress.begin('comparing')
   const patches = terminal.json ? await readPatches(overwrites) : undefined
   if (!terminal.json) await printPlan(terminal, { restoring, into, plan, overwrites })
   const question = `Send ${plural(toSend.length, 'object')} to account ${account.accountId}?`
@@ -58,8 +62,7 @@ export async function restoreToService(
   const [kibanaVersion = ''] = present.kibanaVersions.values()
   if (agreed) await target.checkImports(kibanaVersion, { signal })
   const before = agreed ? await keepPresent(terminal, into, plan, given) : undefined
-  const status = createStatusLine(terminal)
-  let sent = 0
+  terminal.progress.begin('sending', { unit: 'object', total: toSend.length })
   const applied = agreed
     ? await applyRestore(source, plan, target, {
         ...reading,
@@ -67,12 +70,10 @@ export async function restoreToService(
         maxImportBytes: config.limits.maxImportBytes,
         onBatch: (batch) => {
           logBatch(context, batch)
-          sent += batch.objects
-          status.show(`${sent} of ${plural(toSend.length, 'object')} sent`)
+          terminal.progress.advance(batch.objects)
         },
       })
     : undefined
-  status.clear()
   const outcome = { restoring, into, plan, patches, agreed, before, applied }
   if (terminal.json) terminal.printJson(toJson(outcome), stringifyLossless)
   else printOutcome(terminal, outcome)

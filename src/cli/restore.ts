@@ -1,4 +1,4 @@
-import { openArchive, openEncryption, scanLimitsOf } from '../app.ts'
+import { openEncryption, scanLimitsOf } from '../app.ts'
 import type { ConfigNeed } from '../config/load.ts'
 import { DashkeepError } from '../errors.ts'
 import { readCatalogue } from '../restore/catalogue.ts'
@@ -10,6 +10,7 @@ import { sameObject } from '../restore/target.ts'
 import { type WrittenFiles, writeDocuments, writeNdjson } from '../restore/to-files.ts'
 import { readManifest } from '../snapshot/archive.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
+import type { ObjectStore } from '../store/object-store.ts'
 import { resolveAccountId } from './choose-account.ts'
 import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -17,6 +18,7 @@ import type { CommonOptions } from './program.ts'
 import { MAX_SHOWN, needsToJson, printNeeds, printSource, sourceToJson } from './restore-report.ts'
 import { selectSnapshot } from './select-snapshots.ts'
 import { plural, type Terminal } from './terminal.ts'
+import { openWatchedArchive } from './watched-archive.ts'
 
 /** Options of the verb, as the command line gives them. */
 export interface RestoreOptions extends CommonOptions {
@@ -55,11 +57,11 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
   }
   const context = await createContext(terminal, options, needsOf(options))
   await using stack = new AsyncDisposableStack()
-  const store =
-    context.config.store &&
-    (await openArchive(context.config, { env: terminal.env, log: context.log }))
+  const store = context.config.store && (await openWatchedArchive(terminal, context))
   if (store) stack.defer(() => store.close())
+  terminal.progress.begin('listing', { unit: 'file', counting: 'list' })
   const opened = await openSource(terminal, options, context, store)
+  terminal.progress.begin('reading the objects', { totalBytes: storedBytesOf(opened.manifest) })
   const catalogue = await readCatalogue(opened.source, sameObject)
   const selection = chooseObjects(opened.source, catalogue, {
     names: options.object,
@@ -70,9 +72,15 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
     const { restoreToService } = await import('./restore-service.ts')
     return restoreToService(terminal, options, { context, store, restoring })
   }
+  terminal.progress.begin('writing', { totalBytes: storedBytesOf(opened.manifest) })
   const written = await writeFiles(restoring, options)
   report(terminal, restoring, written)
   return exitCodes.done
+}
+
+/** What reading every file of a snapshot once reads. */
+function storedBytesOf(manifest: Manifest | undefined): number | undefined {
+  return manifest?.exports.reduce((sum, { file }) => sum + file.stored.bytes, 0)
 }
 
 const targets = [
@@ -120,7 +128,7 @@ async function openSource(
   terminal: Terminal,
   options: RestoreOptions,
   { config, log }: Context,
-  store: Awaited<ReturnType<typeof openArchive>> | undefined,
+  store: ObjectStore | undefined,
 ): Promise<Omit<Restoring, 'selection'>> {
   const { signal } = terminal
   const limits = scanLimitsOf(config)

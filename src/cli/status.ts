@@ -1,4 +1,3 @@
-import { openArchive } from '../app.ts'
 import type { AccountConfig } from '../config/config.ts'
 import { parseDuration } from '../config/duration.ts'
 import { countObjects } from '../snapshot/manifest.ts'
@@ -12,6 +11,7 @@ import type { CommonOptions } from './program.ts'
 import { formatTable } from './table.ts'
 import { formatAge, formatBytes, plural, type Terminal } from './terminal.ts'
 import { logFuture } from './warn-of-future.ts'
+import { openWatchedArchive } from './watched-archive.ts'
 
 type State = 'good' | 'stale' | 'suspect' | 'damaged' | 'from-future' | 'missing'
 
@@ -33,9 +33,10 @@ export async function status(
   const maxAgeMs = options.maxAge === undefined ? undefined : parseDuration(options.maxAge)
   const context = await createContext(terminal, options, ['store'])
   const { config, log } = context
-  const store = await openArchive(config, { env: terminal.env, log })
+  const store = await openWatchedArchive(terminal, { config, log })
   const now = terminal.now()
   try {
+    terminal.progress.begin('reading', { unit: 'manifest', counting: 'read' })
     const asking = { now, maxAgeMs, signal: terminal.signal }
     const { account } = options
     const lines = account

@@ -3,8 +3,9 @@ import { cleanLine, escapeHidden } from '../clean-text.ts'
 import type { Environment } from '../config/config.ts'
 import { DashkeepError, hintOf, InterruptedError } from '../errors.ts'
 import { type Colors, createColors, paintLine } from './colors.ts'
+import { createProgress, type Progress } from './progress.ts'
 
-export { formatAge, formatTime, plural } from '../wording.ts'
+export { formatAge, formatBytes, formatTime, plural } from '../wording.ts'
 export type { Colors }
 
 /** What the outside world hands to a verb. */
@@ -29,6 +30,10 @@ export interface Terminal extends Omit<Outside, 'stdout'> {
   readonly colors: Colors
   /** Whether a person watches standard error, so that progress may be drawn. */
   readonly watched: boolean
+  /** What is going on, drawn below everything else while a person watches. */
+  readonly progress: Progress
+  /** Writes lines of the log to standard error, as they are. */
+  writeLog(lines: string): void
   /** Writes a line of results, or several. A line break within one becomes a space. */
   print(lines?: string | readonly string[]): void
   /** Writes a result as JSON, on one line unless `stringify` makes several. No data is lost. */
@@ -44,22 +49,30 @@ export function createTerminal(
   const { stdout, ...rest } = outside
   const { env, stderr, signal } = rest
   const plain = Boolean(env.NO_COLOR) || env.TERM === 'dumb'
+  const watched = stderr.isTTY === true && env.TERM !== 'dumb' && !json && !quiet
+  const progress = createProgress({
+    watched,
+    draw: (text) => void stderr.write(text),
+    columns: () => stderr.columns ?? 80,
+  })
   return {
     ...rest,
     json,
     colors: createColors(stdout.isTTY === true && !plain),
-    watched: stderr.isTTY === true && env.TERM !== 'dumb' && !json && !quiet,
+    watched,
+    progress,
+    writeLog: (lines) => progress.around(() => stderr.write(lines)),
     print(lines = '') {
-      stdout.write(
-        [lines]
-          .flat()
-          .map((line) => `${paintLine(line)}\n`)
-          .join(''),
-      )
+      const text = [lines].flat().map((line) => `${paintLine(line)}\n`)
+      progress.hide()
+      stdout.write(text.join(''))
     },
     printJson: (value, stringify = (one) => JSON.stringify(one)) =>
       void stdout.write(`${escapeHidden(stringify(value))}\n`),
-    writeRaw: (bytes) => writeRaw(stdout, bytes, signal),
+    writeRaw(bytes) {
+      progress.end()
+      return writeRaw(stdout, bytes, signal)
+    },
   }
 }
 
@@ -96,13 +109,14 @@ export type Answer = 'yes' | 'no' | 'unasked'
  * seen the plan.
  */
 export async function confirm(
-  { json, stdin, stderr, signal }: Terminal,
+  { json, stdin, stderr, signal, progress }: Terminal,
   question: string,
   { yes = false }: { yes?: boolean | undefined },
 ): Promise<Answer> {
   if (yes) return 'yes'
   const input = json ? undefined : stdin?.()
   if (input?.isTTY !== true || stderr.isTTY !== true) return 'unasked'
+  progress.end()
   // Imported late, like everything that a run without questions has no use for.
   const { createInterface } = await import('node:readline/promises')
   const prompt = createInterface({ input, output: stderr })
@@ -131,38 +145,4 @@ export function unasked(action: string): DashkeepError {
 export function printHint({ print }: Terminal, error: unknown): void {
   const hint = hintOf(error)
   if (hint !== undefined) print(`  hint: ${hint}`)
-}
-
-/** A line at the bottom of a watched terminal that says what is going on. */
-export interface StatusLine {
-  show(text: string): void
-  clear(): void
-}
-
-/** Draws at most ten times a second; draws nothing where nobody watches. */
-export function createStatusLine({ watched, stderr }: Terminal): StatusLine {
-  let drawn = false
-  let drawnAt = 0
-  const clear = () => {
-    if (drawn) stderr.write('\r\x1b[K')
-    drawn = false
-  }
-  return {
-    show(text) {
-      const now = performance.now()
-      if (!watched || now - drawnAt < 100) return
-      drawnAt = now
-      drawn = true
-      stderr.write(`\r\x1b[K${cleanLine(text).slice(0, (stderr.columns ?? 80) - 1)}`)
-    },
-    clear,
-  }
-}
-
-/** `1.2 MB`: bytes for people, in powers of 1,000. */
-export function formatBytes(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1)
-  const value = bytes / 1000 ** power
-  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`
 }

@@ -1,8 +1,8 @@
-import { openArchive, openEncryption, scanLimitsOf } from '../app.ts'
+import { openEncryption, scanLimitsOf } from '../app.ts'
 import { durationPattern, parseDuration } from '../config/duration.ts'
 import { DashkeepError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { listFolders, type SnapshotFolder } from '../snapshot/archive.ts'
+import { listFolders, type SnapshotFolder, sizeOf } from '../snapshot/archive.ts'
 import { type DamagedFiles, noteDamage } from '../snapshot/damage-note.ts'
 import { type VerifiedSnapshot, verifySnapshots } from '../snapshot/verify.ts'
 import type { ObjectStore } from '../store/object-store.ts'
@@ -12,8 +12,9 @@ import { exitCodes } from './exit-codes.ts'
 import { describeAbsence, reportNothingProven } from './nothing-proven.ts'
 import type { CommonOptions } from './program.ts'
 import { selectSnapshots } from './select-snapshots.ts'
-import { createStatusLine, formatBytes, plural, type Terminal } from './terminal.ts'
+import { formatBytes, plural, type Terminal } from './terminal.ts'
 import { type FutureWatch, watchForFuture } from './warn-of-future.ts'
+import { openWatchedArchive } from './watched-archive.ts'
 
 interface VerifyVerbOptions extends CommonOptions {
   readonly snapshots: readonly string[]
@@ -43,21 +44,25 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
   const { config, log } = await createContext(terminal, options, ['store'])
   const { signal } = terminal
   const opener = await openEncryption(config, terminal.env)
-  const store = await openArchive(config, { env: terminal.env, log })
-  const status = createStatusLine(terminal)
+  const { progress } = terminal
+  const store = await openWatchedArchive(terminal, { config, log })
   const totals: Totals = { snapshots: 0, files: 0, bytes: 0, defects: 0, opened: 0, sealed: 0 }
   const report: VerifiedSnapshot['defects'][number][] = []
   const warnings: string[] = []
   try {
+    progress.begin('listing', { unit: 'file', counting: 'list' })
     const accountId = await resolveAccountId(store, config, options.account, { now, signal })
-    const folders = await choose(store, options.snapshots, {
+    const chosen = await choose(store, options.snapshots, {
       accountId,
       signal,
       now,
       log,
     })
     const scanLimits = scanLimitsOf(config)
-    const verified = verifySnapshots(store, filter(folders), { scanLimits, opener, signal })
+    const folders = await Array.fromAsync(filter(chosen))
+    const totalBytes = folders.reduce((sum, folder) => sum + sizeOf(folder), 0)
+    progress.begin('verifying', { unit: 'snapshot', total: folders.length, totalBytes })
+    const verified = verifySnapshots(store, folders, { scanLimits, opener, signal })
     const note = createNotes(store, { foundAt: terminal.now(), signal })
     let unopened: Error | undefined
     for await (const one of verified) {
@@ -66,11 +71,10 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
       report.push(...defects)
       unopened ??= one.unopened
       if (damaged !== undefined) warnings.push(...(await note(damaged)))
-      status.show(
-        `${plural(totals.snapshots, 'snapshot')} · ${formatBytes(totals.bytes)} · ${snapshot}`,
-      )
+      progress.note(`${one.accountId}/${snapshot}`)
+      progress.advance()
     }
-    status.clear()
+    progress.end()
     if (options.snapshots.length === 0) future.warn(log)
     const fromFuture = future.names()
     const document = { ...totals, report, warnings, fromFuture }
@@ -86,7 +90,6 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
     if (opener !== undefined && unopened !== undefined && totals.opened === 0) throw unopened
     return exitCodes.done
   } finally {
-    status.clear()
     await store.close()
   }
 }

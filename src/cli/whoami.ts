@@ -23,7 +23,11 @@ export async function whoami(
   const idOf = createIdentify(context, terminal)
   const { accounts } = await selectAccounts(context.config, options.account, idOf)
   const identities: Identity[] = []
-  for (const account of accounts) identities.push(await identify(account, context, terminal))
+  terminal.progress.begin('asking', { unit: 'account', total: accounts.length })
+  for (const account of accounts) {
+    identities.push(await identify(account, context, terminal))
+    terminal.progress.advance()
+  }
   if (terminal.json) terminal.printJson({ accounts: identities.map(toJson) })
   else printIdentities(terminal, identities)
   const errors = identities.flatMap(({ error }) => error ?? [])

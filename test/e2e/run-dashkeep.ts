@@ -53,6 +53,34 @@ export async function askDashkeep(
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }
 
+/** What a run wrote to a terminal, and what of it can be seen in the end. */
+export interface Watched {
+  readonly exitCode: number
+  /** Everything that was written, the erasing of a line as `<<`. */
+  readonly written: string
+  /** The lines on the screen at the end. */
+  readonly screen: readonly string[]
+}
+
+/** Runs a command line on a terminal: results, log and progress go to the same screen. */
+export async function watchDashkeep(
+  args: readonly string[],
+  { env, columns = 80 }: { env: Environment; columns?: number },
+): Promise<Watched> {
+  const capture = createCapture()
+  const terminal = Object.assign(capture.stream, { isTTY: true, columns })
+  const exitCode = await runCli(args, {
+    env,
+    stdout: terminal,
+    stderr: terminal,
+    signal: new AbortController().signal,
+    now: () => new Date(),
+  })
+  const written = capture.text().replaceAll('\r\x1b[K', '<<')
+  const screen = written.split('\n').map((line) => line.split('<<').at(-1) ?? '')
+  return { exitCode, written, screen }
+}
+
 function createCapture(onText: (text: string) => void = () => {}) {
   const chunks: Buffer[] = []
   const stream = new Writable({
