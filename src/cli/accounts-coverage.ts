@@ -113,7 +113,10 @@ function print(terminal: Terminal, { accounts, unidentified }: CoverageFound): v
     coverageReasons[state],
   ])
   const header = ['ACCOUNT', 'NAME', 'STATE', 'NEWEST GOOD', '']
-  if (rows.length > 0) terminal.print(formatTable(header, rows, { colors, right: [0] }))
+  if (rows.length > 0)
+    terminal.print(
+      formatTable(terminal, header, rows, { right: [0], flexible: ['NAME'], wrapped: '' }),
+    )
   for (const name of unidentified) {
     const state = 'nobody could say whom its token belongs to'
     terminal.print(`${colors.yellow('unidentified')} configured account ${name}: ${state}`)

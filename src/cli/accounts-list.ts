@@ -45,7 +45,9 @@ function print(terminal: Terminal, accounts: readonly SubAccount[], mainId: numb
   ])
   const header = ['ACCOUNT', 'NAME', 'GB/DAY', 'DAYS', 'SEARCHABLE', 'ACCESSIBLE', 'DOC SIZE']
   header.push('UTILIZATION', 'SHARES WITH', '')
-  if (rows.length > 0) terminal.print(formatTable(header, rows, { colors, right: [0, 2, 3] }))
+  const optional = ['UTILIZATION', 'DOC SIZE', 'SEARCHABLE', 'ACCESSIBLE']
+  const layout = { right: [0, 2, 3], flexible: ['NAME', 'SHARES WITH'], optional }
+  if (rows.length > 0) terminal.print(formatTable(terminal, header, rows, layout))
   const subAccounts = accounts.filter(({ accountId }) => accountId !== mainId)
   const totalGb = sumGb(subAccounts.map(({ maxDailyGB }) => maxDailyGB ?? 0))
   terminal.print(`${plural(subAccounts.length, 'sub account')}, ${totalGb} GB per day together`)

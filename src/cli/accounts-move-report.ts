@@ -21,7 +21,6 @@ export interface WaysOn {
 
 /** Shows what a new move is going to do. */
 export function printPlan(terminal: Terminal, plan: MovePlan, { service }: Managing): void {
-  const { colors } = terminal
   terminal.print(`Sub accounts of main account ${nameAccount(service.main)}`)
   const rows = plan.steps.map((step, place) => [
     ...beginning(terminal, step, place),
@@ -29,7 +28,8 @@ export function printPlan(terminal: Terminal, plan: MovePlan, { service }: Manag
     String(step.toGb),
   ])
   const header = ['', '', 'ACCOUNT', 'NAME', 'GB/DAY', 'THEN']
-  if (rows.length > 0) terminal.print(formatTable(header, rows, { colors, right: [2, 4, 5] }))
+  const layout = { right: [2, 4, 5], flexible: ['NAME'] }
+  if (rows.length > 0) terminal.print(formatTable(terminal, header, rows, layout))
   terminal.print(`Together ${plan.startGb} GB per day before, ${plan.endGb} after, never more`)
   warnOfNothing(terminal, plan.steps)
 }
@@ -40,7 +40,6 @@ export function printLeft(
   { review: { steps, nowGb, endGb } }: LeftMove,
   { service }: Managing,
 ): void {
-  const { colors } = terminal
   terminal.print(`A move that was begun, of main account ${nameAccount(service.main)}`)
   const rows = steps.map((step, place) => [
     ...beginning(terminal, step, place),
@@ -49,7 +48,8 @@ export function printLeft(
     String(step.toGb),
   ])
   const header = ['', '', 'ACCOUNT', 'NAME', 'WAS', 'GB/DAY', 'THEN']
-  if (rows.length > 0) terminal.print(formatTable(header, rows, { colors, right: [2, 4, 5, 6] }))
+  const layout = { right: [2, 4, 5, 6], flexible: ['NAME'] }
+  if (rows.length > 0) terminal.print(formatTable(terminal, header, rows, layout))
   terminal.print(
     `Together ${nowGb} GB per day now, as the list shows, ${endGb} once it is finished`,
   )

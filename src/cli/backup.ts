@@ -139,7 +139,13 @@ function printBackups(terminal: Terminal, backups: readonly AccountBackup[], url
     ]
   })
   const header = ['ACCOUNT', 'RESULT', 'SNAPSHOT', 'OBJECTS', 'STORED', 'CHANGES']
-  terminal.print(formatTable(header, rows, { colors, right: [3, 4] }))
+  terminal.print(
+    formatTable(terminal, header, rows, {
+      right: [3, 4],
+      flexible: ['ACCOUNT'],
+      wrapped: 'CHANGES',
+    }),
+  )
   for (const backup of backups) printDetails(terminal, backup)
   const kept = backups.filter(({ taken }) => taken !== undefined).length
   terminal.print()

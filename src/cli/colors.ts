@@ -31,12 +31,8 @@ export function createColors(enabled: boolean): Colors {
 }
 
 /** Cleans a line, each stretch of one colour by itself. Only dashkeep's own colours stay. */
-export function cleanColored(line: string, maxLength?: number): string {
-  return mapParts(
-    line,
-    (text) => cleanLine(text, maxLength),
-    (code) => `${code};${proof}`,
-  )
+export function cleanColored(line: string): string {
+  return mapText(line, (text) => cleanLine(text))
 }
 
 /** A line as the terminal gets it: clean, with dashkeep's own colours. */
@@ -46,6 +42,11 @@ export function paintLine(line: string): string {
     (text) => cleanLine(text),
     (code) => code,
   )
+}
+
+/** Changes the text of a clean line, stretch by stretch, and keeps its colours. */
+export function mapText(line: string, change: (text: string) => string): string {
+  return mapParts(line, change, (code) => `${code};${proof}`)
 }
 
 function mapParts(

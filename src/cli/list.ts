@@ -87,7 +87,9 @@ function printRows(terminal: Terminal, rows: string[][], url: string): void {
   const lines = isNamed ? [header, ...rows] : [header, ...rows].map((row) => row.toSpliced(1, 1))
   const [first = [], ...others] = lines
   const right = [0, first.length - 1]
-  terminal.print(formatTable(first, others, { colors: terminal.colors, right }))
+  // The name of a snapshot says when it was taken.
+  const narrow = { flexible: ['NAME'], optional: ['TAKEN (UTC)'] }
+  terminal.print(formatTable(terminal, first, others, { right, ...narrow }))
   terminal.print()
   terminal.print(`${plural(rows.length, 'snapshot')} in ${url}`)
 }

@@ -81,6 +81,7 @@ function printObjects(terminal: Terminal, objects: readonly ListedObject[], snap
     updatedAt === null ? '' : formatTime(new Date(updatedAt)),
   ])
   const header = ['TITLE', 'ID', 'SIZE', 'CHANGED']
-  if (rows.length > 0) terminal.print([...formatTable(header, rows, { colors, right: [2] }), ''])
+  const layout = { right: [2], flexible: ['TITLE'], optional: ['CHANGED', 'SIZE'] }
+  if (rows.length > 0) terminal.print([...formatTable(terminal, header, rows, layout), ''])
   terminal.print(`${plural(objects.length, 'object')} in snapshot ${snapshot}`)
 }

@@ -121,8 +121,7 @@ function printStat(terminal: Terminal, comparison: Comparison, diffs: readonly T
     [type, added.length, removed.length, changed.length, touched.length, unchanged].map(String),
   )
   const header = ['TYPE', 'ADDED', 'REMOVED', 'CHANGED', 'TOUCHED', 'UNCHANGED']
-  const { colors } = terminal
-  terminal.print(formatTable(header, rows, { colors, right: [1, 2, 3, 4, 5] }))
+  terminal.print(formatTable(terminal, header, rows, { right: [1, 2, 3, 4, 5] }))
 }
 
 async function printDiffs(

@@ -247,7 +247,10 @@ function printPlan(terminal: Terminal, plan: Plan): void {
   ])
   if (rows.length > 0) {
     terminal.print(
-      formatTable(['', 'ACCOUNT', 'SNAPSHOT', 'SIZE', 'REASONS'], rows, { colors, right: [1, 3] }),
+      formatTable(terminal, ['', 'ACCOUNT', 'SNAPSHOT', 'SIZE', 'REASONS'], rows, {
+        right: [1, 3],
+        wrapped: 'REASONS',
+      }),
     )
   }
   for (const { accountId, refusal } of plans) {

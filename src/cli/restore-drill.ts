@@ -147,7 +147,7 @@ function printDrills(terminal: Terminal, drills: readonly AccountDrill[]): void 
     paintResult(drilled, colors),
   ])
   const header = ['ACCOUNT', 'SNAPSHOT', 'TAKEN', 'OBJECTS', 'RESTORED', 'RESULT']
-  terminal.print(formatTable(header, rows, { colors, right: [0, 3, 4] }))
+  terminal.print(formatTable(terminal, header, rows, { right: [0, 3, 4], optional: ['TAKEN'] }))
   for (const drilled of drills) {
     for (const reason of reasonsOf(drilled)) {
       terminal.print(`${paintResult(drilled, colors)} ${drilled.accountId}: ${reason}`)

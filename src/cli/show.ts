@@ -50,9 +50,11 @@ function printManifest(terminal: Terminal, manifest: Manifest, config: Config): 
   for (const [name, value] of facts) if (value) terminal.print(`${name.padEnd(10)}${value}`)
   terminal.print()
   terminal.print(exportTable(terminal, manifest))
+  terminal.print()
+  terminal.print(manifest.exports.map(({ file }) => dataFileKey(manifest, file)))
 }
 
-function exportTable({ colors }: Terminal, manifest: Manifest): string[] {
+function exportTable(terminal: Terminal, manifest: Manifest): string[] {
   const rows = manifest.exports.map(({ type, objects, kibanaVersion, file, remarks }) => {
     const change = manifest.changes?.[type]
     return [
@@ -65,9 +67,8 @@ function exportTable({ colors }: Terminal, manifest: Manifest): string[] {
       Object.entries(remarks)
         .map(([kind, number]) => `${number} ${kind}`)
         .join(', '),
-      dataFileKey(manifest, file),
     ]
   })
-  const header = ['TYPE', 'OBJECTS', 'KIBANA', 'SIZE', 'STORED', 'CHANGES', 'REMARKS', 'FILE']
-  return formatTable(header, rows, { colors, right: [1, 3, 4] })
+  const header = ['TYPE', 'OBJECTS', 'KIBANA', 'SIZE', 'STORED', 'CHANGES', 'REMARKS']
+  return formatTable(terminal, header, rows, { right: [1, 3, 4], wrapped: 'REMARKS' })
 }

@@ -209,7 +209,9 @@ function printStatus(
     ]
   })
   const header = ['ACCOUNT', 'NAME', 'STATE', 'NEWEST GOOD', 'AGE', 'OBJECTS', 'SNAPSHOTS', 'SIZE']
-  if (rows.length > 0) terminal.print(formatTable(header, rows, { colors, right: [0, 5, 6, 7] }))
+  const narrow = { flexible: ['NAME'], optional: ['SNAPSHOTS', 'SIZE'] }
+  const layout = { right: [0, 5, 6, 7], ...narrow }
+  if (rows.length > 0) terminal.print(formatTable(terminal, header, rows, layout))
   for (const { accountId, status } of lines) {
     for (const { snapshot, reasons } of status?.suspects ?? []) {
       terminal.print(`${colors.yellow('suspect')} ${accountId}/${snapshot}: ${reasons.join('; ')}`)

@@ -28,6 +28,8 @@ export interface Terminal extends Omit<Outside, 'stdout'> {
   /** Whether the results are to be one JSON document (or one per line). */
   readonly json: boolean
   readonly colors: Colors
+  /** Width of the terminal that shows the results; undefined in a pipe. */
+  readonly columns: number | undefined
   /** Whether a person watches standard error, so that progress may be drawn. */
   readonly watched: boolean
   /** What is going on, drawn below everything else while a person watches. */
@@ -59,6 +61,7 @@ export function createTerminal(
     ...rest,
     json,
     colors: createColors(stdout.isTTY === true && !plain),
+    columns: stdout.isTTY === true ? (stdout.columns ?? 80) : undefined,
     watched,
     progress,
     writeLog: (lines) => progress.around(() => stderr.write(lines)),

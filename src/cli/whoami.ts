@@ -62,7 +62,12 @@ function printIdentities(terminal: Terminal, identities: readonly Identity[]): v
     .filter(({ error }) => error === undefined)
     .map(({ name, accountId, accountName = '' }) => [name, String(accountId), accountName])
   if (rows.length > 0) {
-    terminal.print(formatTable(['ACCOUNT', 'ID', 'NAME'], rows, { colors, right: [1] }))
+    terminal.print(
+      formatTable(terminal, ['ACCOUNT', 'ID', 'NAME'], rows, {
+        right: [1],
+        flexible: ['ACCOUNT', 'NAME'],
+      }),
+    )
   }
   for (const { error } of identities) {
     if (error === undefined) continue
