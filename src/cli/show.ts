@@ -70,5 +70,5 @@ function exportTable(terminal: Terminal, manifest: Manifest): string[] {
     ]
   })
   const header = ['TYPE', 'OBJECTS', 'KIBANA', 'SIZE', 'STORED', 'CHANGES', 'REMARKS']
-  return formatTable(terminal, header, rows, { right: [1, 3, 4], wrapped: 'REMARKS' })
+  return formatTable(terminal, header, rows, { right: [1, 3, 4], flexible: ['REMARKS'] })
 }

@@ -10,7 +10,10 @@ export interface TableLayout {
   readonly flexible?: readonly string[]
   /** Columns that may be left out, the first one first. */
   readonly optional?: readonly string[]
-  /** The last column, when its text may go over several lines. */
+  /**
+   * The last column, when its text may go over several lines. Only for dashkeep's own words: text from
+   * outside begins no line.
+   */
   readonly wrapped?: string
 }
 
