@@ -8,7 +8,9 @@ import { sampleApiToken, sampleObjects } from '../sandbox/sample-account.ts'
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts'
 import { backup } from './backup.ts'
 import { exitCodes } from './exit-codes.ts'
+import { history } from './history.ts'
 import { list } from './list.ts'
+import { restore } from './restore.ts'
 import type { Terminal } from './terminal.ts'
 import { verify } from './verify.ts'
 
@@ -19,7 +21,7 @@ import { verify } from './verify.ts'
 export async function demo(terminal: Terminal, options: { folder?: string }): Promise<number> {
   const folder = options.folder ? resolve(options.folder) : await makeTemporaryFolder()
   await makeTarget(folder)
-  await using sandbox = await startSandbox()
+  await using sandbox = await startSandbox({ extraOperations: true })
   const { colors, signal } = terminal
   const store = pathToFileURL(folder).href
   const env = {
@@ -31,39 +33,11 @@ export async function demo(terminal: Terminal, options: { folder?: string }): Pr
     DASHKEEP_LOG_LEVEL: 'warn',
   }
   const own: Terminal = { ...terminal, env, json: false }
-  const steps: [string, string | string[], () => Promise<number>][] = [
-    [
-      'dashkeep backup',
-      [
-        `A sandbox of the service runs at ${sandbox.url}, with the saved objects of a small web shop.`,
-        'The first backup asks whom the token belongs to, exports the three types and stores them.',
-      ],
-      () => backup(own, {}),
-    ],
-    [
-      'dashkeep backup',
-      'Nothing has changed since. A second backup puts that on record with a manifest alone.',
-      () => backup(own, {}),
-    ],
-    [
-      'dashkeep backup',
-      'Now somebody renames a dashboard and deletes a search. The next backup says so.',
-      () => {
-        changeObjects(sandbox)
-        return backup(own, {})
-      },
-    ],
-    ['dashkeep list', 'What the archive holds, from its keys alone:', () => list(own, {})],
-    [
-      'dashkeep verify',
-      'And the proof: every file is read again and held against its manifest.',
-      () => verify(own, { snapshots: [] }),
-    ],
-  ]
-  for (const [command, explanation, step] of steps) {
+  for (const { command, explanation, run } of steps(own, sandbox)) {
     terminal.print(explanation)
     terminal.print(colors.cyan(`$ ${command}`))
-    const exitCode = await step()
+    const exitCode = await run()
+    terminal.progress.end()
     signal.throwIfAborted()
     if (exitCode !== exitCodes.done) return exitCode
     terminal.print()
@@ -75,6 +49,70 @@ export async function demo(terminal: Terminal, options: { folder?: string }): Pr
     ),
   )
   return exitCodes.done
+}
+
+/** A command as somebody would type it, and what it does here. */
+interface Step {
+  readonly command: string
+  readonly explanation: string | string[]
+  readonly run: () => Promise<number>
+}
+
+/** From the first backup to the object that somebody deleted and that is back. */
+function steps(own: Terminal, sandbox: Sandbox): Step[] {
+  const lost = 'Failed orders'
+  const restoring = { snapshot: 'latest~1', object: [lost], toService: true, yes: true }
+  return [
+    {
+      command: 'dashkeep backup',
+      explanation: [
+        `A sandbox of the service runs at ${sandbox.url}, with the saved objects of a small web shop.`,
+        'The first backup asks whom the token belongs to, exports the three types and stores them.',
+      ],
+      run: () => backup(own, {}),
+    },
+    {
+      command: 'dashkeep backup',
+      explanation:
+        'Nothing has changed since. A second backup puts that on record with a manifest alone.',
+      run: () => backup(own, {}),
+    },
+    {
+      command: 'dashkeep backup',
+      explanation:
+        'Now somebody renames a dashboard and deletes a search. The next backup says so.',
+      run() {
+        changeObjects(sandbox)
+        return backup(own, {})
+      },
+    },
+    {
+      command: 'dashkeep list',
+      explanation: 'What the archive holds, from its keys alone:',
+      run: () => list(own, {}),
+    },
+    {
+      command: 'dashkeep verify',
+      explanation: 'The proof: every file is read again and compared with its manifest.',
+      run: () => verify(own, { snapshots: [] }),
+    },
+    {
+      command: `dashkeep history '${lost}'`,
+      explanation: 'Somebody misses the search. When was it deleted, and which snapshot has it?',
+      run: () => history(own, { object: lost }),
+    },
+    {
+      command: `dashkeep restore latest~1 --object '${lost}' --to-service --yes`,
+      explanation:
+        'The snapshot before the newest has it. Restore sends it back and asks the service for a fresh export. Without --yes it shows the plan and asks.',
+      run: () => restore(own, restoring),
+    },
+    {
+      command: 'dashkeep backup',
+      explanation: 'The search is back: the next backup has it again.',
+      run: () => backup(own, {}),
+    },
+  ]
 }
 
 function makeTemporaryFolder(): Promise<string> {

@@ -395,9 +395,9 @@ function declareTrialVerbs(program: Command, run: Run): void {
     .action(run(async () => (await import('./sandbox.ts')).sandbox))
   program
     .command('demo')
-    .summary('see a backup, a change, a second backup and a check, on this machine')
+    .summary('see backups, a deletion and the way back, on this machine')
     .description(
-      'Runs the main job on this machine: a sandbox with sample objects, a backup into a folder, a change, a second backup, then list and verify. The folder stays, to be looked at.',
+      'Runs the main job on this machine: a sandbox with sample objects, backups into a folder, a search that somebody deletes, list and verify, then history finds the search and restore brings it back. The folder stays, to be looked at.',
     )
     .option('--folder <folder>', 'where the archive goes (default: a new temporary folder)')
     .action(run(async () => (await import('./demo.ts')).demo))

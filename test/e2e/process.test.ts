@@ -151,8 +151,16 @@ describe('a process', () => {
       const { exitCode, stdout, stderr } = await spawned.finished
       expect([exitCode, stderr]).toEqual([0, ''])
       expect(stdout).toContain('verified 3 snapshots')
+      // The way back: the search that was deleted is found, restored, and there again.
+      expect(stdout).toMatch(
+        /\n\$ dashkeep history 'Failed orders'\nsearch:failed-orders .*\n(.*\n)+.* disappeared\n/,
+      )
+      expect(stdout).toMatch(
+        /\n\$ dashkeep restore latest~1 --object 'Failed orders' --to-service --yes\n(.*\n)+restored 1 of 1 object, as a fresh export shows\n/,
+      )
+      expect(stdout).toMatch(/1 added\n {2}\+ search:failed-orders {2}Failed orders\n/)
       const env = { DASHKEEP_STORE: `file://${folder}` }
-      expect((await runDashkeep(['list'], { env })).stdout).toContain('3 snapshots')
+      expect((await runDashkeep(['list'], { env })).stdout).toContain('4 snapshots')
       expect((await runDashkeep(['verify'], { env })).exitCode).toBe(0)
     } finally {
       await rm(folder, { recursive: true })
