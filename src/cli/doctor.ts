@@ -15,7 +15,7 @@ import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { manage, nameAccount } from './management.ts'
 import type { CommonOptions } from './program.ts'
-import { formatTime, type Terminal } from './terminal.ts'
+import { formatTime, plural, type Terminal } from './terminal.ts'
 
 /** One thing that was looked at. */
 interface Finding {
@@ -46,7 +46,7 @@ export async function doctor(terminal: Terminal, options: CommonOptions): Promis
 async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Finding> {
   const { config } = context
   const schedule = config.schedule && `, ${config.schedule.cron} (${config.schedule.timeZone})`
-  const what = `${config.accounts.length} account(s), ${config.types.join(', ')}`
+  const what = `${plural(config.accounts.length, 'account')} with ${config.types.join(', ')}`
   yield { check: 'configuration', result: 'ok', detail: `${what}${schedule ?? ''}` }
   for (const detail of warningsOf(config)) {
     yield { check: 'configuration', result: 'warning', detail }
@@ -100,7 +100,12 @@ async function* examineAccount(
     }
     if (account.accountId === undefined) {
       const detail = 'no expected account id: a token of any account would be taken'
-      yield { check, result: 'warning', detail, hint: `set accountId to ${accountId}` }
+      yield {
+        check,
+        result: 'warning',
+        detail,
+        hint: `set accountId to ${accountId}, or DASHKEEP_ACCOUNT_ID without a file`,
+      }
     }
     const proxy = config.findProxy(new URL(account.baseUrl))
     if (proxy) {
@@ -247,7 +252,7 @@ async function* examineManagement(
     yield {
       check: 'management',
       result: 'ok',
-      detail: `${main}, of ${accounts.length} sub account(s)`,
+      detail: `${main}, which has ${plural(accounts.length, 'sub account')}`,
     }
     for (const sub of accounts) {
       if (sub.state === 'covered') continue

@@ -89,7 +89,10 @@ describe('doctor', () => {
     expect(findings.filter(({ result }) => result === 'warning')).toMatchObject([
       { check: 'configuration', detail: expect.stringContaining('0 3 1 * 1 is due only when') },
       { check: 'types', detail: expect.stringContaining('visualization') },
-      { check: 'account default', hint: `set accountId to ${shopId}` },
+      {
+        check: 'account default',
+        hint: `set accountId to ${shopId}, or DASHKEEP_ACCOUNT_ID without a file`,
+      },
     ])
   })
 
