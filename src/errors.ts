@@ -47,6 +47,8 @@ export class DashkeepError extends Error {
     this.kind = options.kind ?? 'failed'
     this.hint = options.hint && cleanLine(options.hint)
     this.transient = options.transient ?? false
+    // Until it is read once, a stack keeps all memory alive that its functions can reach.
+    void this.stack
   }
 }
 

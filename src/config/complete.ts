@@ -19,7 +19,7 @@ const defaultLimits: Limits = {
   attempts: 4,
   retryBaseMs: 500,
   maxExportBytes: 4 * 1024 ** 3,
-  maxObjects: 5_000_000,
+  maxObjects: 3_000_000,
   maxHitBytes: 16 * 1024 ** 2,
   maxClockSkewMs: 3600_000,
   maxImportBytes: 1024 ** 2,

@@ -37,7 +37,7 @@ export interface ScanLimits {
 
 export const defaultScanLimits: ScanLimits = {
   maxExportBytes: 4 * 1024 ** 3,
-  maxObjects: 5_000_000,
+  maxObjects: 3_000_000,
   maxHitBytes: 16 * 1024 ** 2,
   maxDepth: 1000,
 }

@@ -59,7 +59,7 @@ describe.skipIf(!containersWanted)('an export of 1 GiB in a container of 256 MiB
       })
       const { exitCode, stdout } = await container.finished
       expect(exitCode).toBe(1)
-      expect(accountsOf(stdout)[0]?.error).toMatch(/it holds more than 5000000 objects/)
+      expect(accountsOf(stdout)[0]?.error).toMatch(/it holds more than 3000000 objects/)
       await place.takeOver()
       expect(await place.keys()).toEqual([])
     },
