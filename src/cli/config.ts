@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
 import { openArchive } from '../app.ts'
+import type { Config } from '../config/config.ts'
 import { toDocument } from '../config/document.ts'
 import { loadConfig } from '../config/load.ts'
 import { configSchema } from '../config/schema.ts'
@@ -11,10 +12,7 @@ import { plural, type Terminal } from './terminal.ts'
 
 /** `dashkeep config check`: names every problem, and warns of what is often a mistake. */
 export async function check(terminal: Terminal, options: CommonOptions): Promise<number> {
-  const { config, log } = await createContext(terminal, options, ['accounts', 'store'])
-  // Reaches nothing, and finds an address that no store can have.
-  const store = await openArchive(config, { env: terminal.env, log })
-  await store.close()
+  const config = await checkConfig(terminal, options)
   const { accounts, types } = config
   const warnings = warningsOf(config)
   const summary = {
@@ -32,6 +30,15 @@ export async function check(terminal: Terminal, options: CommonOptions): Promise
     terminal.print(`${green('ok')} the configuration can be used: ${what}`)
   }
   return exitCodes.done
+}
+
+/** Reads a configuration that backups can run with. Throws a `usage` error with every problem. */
+export async function checkConfig(terminal: Terminal, options: CommonOptions): Promise<Config> {
+  const { config, log } = await createContext(terminal, options, ['accounts', 'store'])
+  // Reaches nothing, and finds an address that no store can have.
+  const store = await openArchive(config, { env: terminal.env, log })
+  await store.close()
+  return config
 }
 
 /**

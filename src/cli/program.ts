@@ -349,9 +349,28 @@ function declareServiceVerbs(program: Command, run: Run): void {
     .action(run(async () => (await import('./doctor.ts')).doctor))
   const config = program
     .command('config')
-    .summary('check or print the configuration, or its schema')
-    .description('Looks at the configuration.')
+    .summary('write, check or print the configuration, or its schema')
+    .description('Writes a configuration file, and looks at one.')
     .helpCommand(false)
+  config
+    .command('init')
+    .summary('write a configuration file for one account')
+    .description(
+      'Writes a configuration file for one account, with comments. Asks on a terminal for what no flag says; in a pipe --base-url, --store and --token-env or --token-file are needed. No token gets into the file.',
+    )
+    .option('--base-url <url>', 'address of the service, such as https://api.example.com')
+    .option('--path-prefix <path>', 'stands before the paths of the service, such as /v1')
+    .option('--account-id <id>', 'refuse a token of any other account')
+    .option('-s, --store <url>', 's3://bucket/prefix, or a folder such as ./backups')
+    .option('--token-env <name>', 'variable that holds the API token')
+    .addOption(
+      new Option('--token-file <file>', 'file that holds the API token').conflicts('tokenEnv'),
+    )
+    .option('--schedule <cron>', "when the worker backs up, such as '15 3 * * *'")
+    .option('-o, --output <file>', 'file to write', 'dashkeep.yaml')
+    .option('--force', 'replace a file that is there')
+    .option('--json', 'print one machine-readable document')
+    .action(run(async () => (await import('./config-init.ts')).init))
   common(config.command('check'))
     .description('Reads the configuration and names every problem in it.')
     .action(run(async () => (await import('./config.ts')).check))

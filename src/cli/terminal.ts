@@ -70,8 +70,10 @@ export function createTerminal(
       progress.hide()
       stdout.write(text.join(''))
     },
-    printJson: (value, stringify = (one) => JSON.stringify(one)) =>
-      void stdout.write(`${escapeHidden(stringify(value))}\n`),
+    printJson(value, stringify = (one) => JSON.stringify(one)) {
+      progress.hide()
+      stdout.write(`${escapeHidden(stringify(value))}\n`)
+    },
     writeRaw(bytes) {
       progress.end()
       return writeRaw(stdout, bytes, signal)
@@ -112,20 +114,29 @@ export type Answer = 'yes' | 'no' | 'unasked'
  * seen the plan.
  */
 export async function confirm(
-  { json, stdin, stderr, signal, progress }: Terminal,
+  terminal: Terminal,
   question: string,
   { yes = false }: { yes?: boolean | undefined },
 ): Promise<Answer> {
   if (yes) return 'yes'
+  const answer = await ask(terminal, `${question} [y/N] `)
+  if (answer === undefined) return 'unasked'
+  return /^y(es)?$/i.test(answer) ? 'yes' : 'no'
+}
+
+/** Asks for a line of text. Returns undefined where nobody can be asked. */
+export async function ask(
+  { json, stdin, stderr, signal, progress }: Terminal,
+  question: string,
+): Promise<string | undefined> {
   const input = json ? undefined : stdin?.()
-  if (input?.isTTY !== true || stderr.isTTY !== true) return 'unasked'
+  if (input?.isTTY !== true || stderr.isTTY !== true) return undefined
   progress.end()
   // Imported late, like everything that a run without questions has no use for.
   const { createInterface } = await import('node:readline/promises')
   const prompt = createInterface({ input, output: stderr })
   try {
-    const answer = await prompt.question(`${cleanLine(question)} [y/N] `, { signal })
-    return /^y(es)?$/i.test(answer.trim()) ? 'yes' : 'no'
+    return (await prompt.question(cleanLine(question), { signal })).trim()
   } catch (error) {
     signal.throwIfAborted()
     // Ctrl-C or Ctrl-D. The prompt keeps the keys to itself, so no signal arrives.

@@ -51,17 +51,26 @@ export async function loadConfig(
     ...overridesOfFlags(flags),
   ])
   problems.push(...findUnknownVariables(env, findSources(document)))
-  const checked = await fileSchema.safeParseAsync(document, {
-    error: expectation,
-    reportInput: true,
-  })
-  problems.push(...describeIssues(checked.error?.issues ?? [], sourceOf))
-  problems.push(...findConflicts(document, sourceOf))
+  const checked = await findProblems(document, sourceOf)
+  problems.push(...checked.problems)
   const shard = readShard(variables, env, { flag: flags.shard, problems })
   const findProxy = readProxies(env, problems)
   problems.push(...findMissing(document, needs, variables))
   if (problems.length > 0 || !checked.data) throw unusable(path, problems)
   return complete(checked.data, { ...resolveAccounts(checked.data), shard, findProxy })
+}
+
+/** Checks a document by itself. `sourceOf` says what gave the value at a place, for its problem. */
+export async function findProblems(
+  document: Section,
+  sourceOf: (place: string) => string,
+): Promise<{ data: FileConfig | undefined; problems: string[] }> {
+  const { data, error } = await fileSchema.safeParseAsync(document, {
+    error: expectation,
+    reportInput: true,
+  })
+  const issues = describeIssues(error?.issues ?? [], sourceOf)
+  return { data, problems: [...issues, ...findConflicts(document, sourceOf)] }
 }
 
 /** An empty document. Throws when a file was meant and its name cannot be read. */

@@ -78,6 +78,15 @@ export const examples: Readonly<Record<string, Run | string>> = {
     says: [/^ok +store delete/m, /^1 of 1 account in file:/m],
   },
 
+  'dashkeep config init --base-url https://api.example.com --store ./backups --token-env DASHKEEP_API_TOKEN':
+    {
+      set: ({ account }) => ({
+        env: { DASHKEEP_API_TOKEN: `${account.DASHKEEP_API_TOKEN}`, DASHKEEP_PATH_PREFIX: '/v1' },
+        replace: { 'https://api.example.com': `${account.DASHKEEP_BASE_URL}` },
+      }),
+      says: [/^wrote dashkeep\.yaml$/m, /^1 of 1 account in file:.*\/backups$/m],
+    },
+
   'export DASHKEEP_STORE=s3://backups/dashkeep': {
     set: ({ account, bucket }) => ({
       env: { ...account, ...bucket },

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sampleObjects } from '../../src/sandbox/sample-account.ts'
+import { richId, startAccounts } from './accounts-trial.ts'
 import { watchDashkeep } from './run-dashkeep.ts'
 import { shop, shopId, startTrial } from './trial.ts'
 
@@ -70,6 +71,17 @@ describe('on a terminal', () => {
       const { exitCode, written } = await watchDashkeep([...args, flag], { env })
       expect([exitCode, isPlain(written)]).toEqual([0, true])
     }
+  })
+})
+
+describe('a body that accounts update --dry-run prints', () => {
+  it('begins a line of its own', async () => {
+    await using trial = await startAccounts()
+    const args = ['accounts', 'update', String(richId), '--retention-days', '9', '--dry-run']
+    const { exitCode, screen } = await watchDashkeep(args, {
+      env: { ...trial.env, NO_COLOR: '1' },
+    })
+    expect([exitCode, screen.includes('{')]).toEqual([0, true])
   })
 })
 

@@ -32,15 +32,20 @@ export async function runDashkeep(
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
 }
 
-/** Runs a command line as on a terminal, and presses a key at its first question. */
+/**
+ * Runs a command line as on a terminal, and types an answer to each question: `key` to the first that
+ * wants yes or no, and those of `answers` in turn to the others, which end in a colon.
+ */
 export async function askDashkeep(
   args: readonly string[],
-  { env, key }: { env: Environment; key: string },
+  { env, key = '', answers = [] }: { env: Environment; key?: string; answers?: readonly string[] },
 ): Promise<Finished> {
+  const left = [...answers]
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} })
   const stdout = createCapture()
   const stderr = createCapture((text) => {
     if (text.includes('[y/N]')) stdin.write(key)
+    else if (/: $/.test(text)) stdin.write(`${left.shift() ?? '\x03'}\n`)
   })
   const exitCode = await runCli(args, {
     env,
