@@ -125,7 +125,8 @@ describe.skipIf(!wanted)('a thousand accounts', { timeout }, () => {
     expect(results.filter((result) => result === 'unchanged')).toHaveLength(
       own.length - missing.length,
     )
-    const { stdout: status } = await trial.run(['status', '--json', '--max-age', '1d'])
+    const args = ['status', '--json', '--max-age', '1d']
+    const { stdout: status } = await trial.run(args, trial.changes)
     expect(accountsOf(status).map(({ state }) => state)).toEqual(ids.map(() => 'good'))
   })
 })
