@@ -39,8 +39,9 @@ export async function ls(terminal: Terminal, options: LsOptions): Promise<number
     total: types.length,
     counting: 'read',
   })
-  const objects: ListedObject[] = []
-  for (const type of types) objects.push(...(await listObjects(reader, manifest, type)))
+  const lists: ListedObject[][] = []
+  for (const type of types) lists.push(await listObjects(reader, manifest, type))
+  const objects = lists.flat()
   const { snapshot, account } = manifest
   if (terminal.json) terminal.printJson({ snapshot, accountId: account.id, objects })
   else printObjects(terminal, objects, snapshot)
