@@ -68,10 +68,7 @@ export function planRetention<Candidate extends RetentionCandidate>(
   policy: RetentionPolicy,
   { now }: { now: Date },
 ): RetentionDecision<Candidate>[] {
-  const newestFirst = candidates.toSorted((a, b) => (a.snapshot < b.snapshot ? 1 : -1))
-  const reasons = new Map<Candidate, string[]>(newestFirst.map((candidate) => [candidate, []]))
-  const keep = (candidate: Candidate, reason: string) => reasons.get(candidate)?.push(reason)
-  const { past } = splitByTime(newestFirst, now)
+  const { newestFirst, past, reasons, keep } = beginReasons(candidates, now)
   const good = past.filter(({ suspect }) => !suspect)
 
   if (isEmpty(policy)) for (const candidate of newestFirst) keep(candidate, 'no rule is given')
@@ -105,10 +102,7 @@ export function planRemoval<Candidate extends RetentionCandidate>(
   named: ReadonlySet<string>,
   { now }: { now: Date },
 ): RetentionDecision<Candidate>[] {
-  const newestFirst = candidates.toSorted((a, b) => (a.snapshot < b.snapshot ? 1 : -1))
-  const reasons = new Map<Candidate, string[]>(newestFirst.map((candidate) => [candidate, []]))
-  const keep = (candidate: Candidate, reason: string) => reasons.get(candidate)?.push(reason)
-  const { past } = splitByTime(newestFirst, now)
+  const { newestFirst, past, reasons, keep } = beginReasons(candidates, now)
   const newestGood = past.find(({ suspect }) => !suspect)
   for (const candidate of newestFirst) {
     if (!named.has(candidate.snapshot)) keep(candidate, 'not named')
@@ -121,6 +115,18 @@ export function planRemoval<Candidate extends RetentionCandidate>(
   keepInUse(past, now, keep)
   keepShared(newestFirst, reasons)
   return toDecisions(newestFirst, reasons, () => 'named')
+}
+
+/** Begins without a reason for any candidate; `past` leaves out those from the future. */
+function beginReasons<Candidate extends RetentionCandidate>(
+  candidates: readonly Candidate[],
+  now: Date,
+) {
+  const newestFirst = candidates.toSorted((a, b) => (a.snapshot < b.snapshot ? 1 : -1))
+  const reasons = new Map<Candidate, string[]>(newestFirst.map((candidate) => [candidate, []]))
+  const keep = (candidate: Candidate, reason: string) => reasons.get(candidate)?.push(reason)
+  const { past } = splitByTime(newestFirst, now)
+  return { newestFirst, past, reasons, keep }
 }
 
 function toDecisions<Candidate extends RetentionCandidate>(
