@@ -32,11 +32,12 @@ export const programs = {
 
 const dockerfile = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8')
 const [, imageEnv = ''] = /^ENV (.+)$/m.exec(dockerfile) ?? []
-const [, imageFlags = ''] = /^ENTRYPOINT \["node", (.+), "[^"]+"\]$/m.exec(dockerfile) ?? []
+const command = readFileSync(new URL('../build/dashkeep', import.meta.url), 'utf8')
+const [, imageFlags = ''] = /^exec node (.+) \/app/m.exec(command) ?? []
 
 /** As the image runs it. */
 export function dashkeep(verb: string): string {
-  return `${imageEnv} "$NODE" ${imageFlags.replaceAll(', ', ' ')} "$DASHKEEP" ${verb}`
+  return `${imageEnv} "$NODE" ${imageFlags} "$DASHKEEP" ${verb}`
 }
 
 export const emptyNode: Case = { name: 'empty Node', command: '"$NODE" -e 0', storesNothing: true }

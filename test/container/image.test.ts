@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sampleApiToken } from '../../src/sandbox/sample-account.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { version } from '../../src/version.ts'
 import { sentContent, storedContent } from '../e2e/archive-place.ts'
 import { accountsOf, jsonLines, until } from '../e2e/run-dashkeep.ts'
 import { shopId, types } from '../e2e/trial.ts'
@@ -109,6 +110,18 @@ describe.skipIf(!containersWanted)('the image, with everything taken away', { ti
     await using container = startContainer(['--help'], { env })
     const { exitCode, stderr } = await container.finished
     expect([exitCode, stderr]).toEqual([0, 'compiled /app/dist/program/main.cjs\n'])
+  })
+
+  it('has the command dashkeep for exec, with the same options of Node', async () => {
+    await using container = startContainer(['sandbox'])
+    await until('it serves', () => container.stdout().includes('The service runs'))
+    const execute = (...args: string[]) => docker('exec', container.name, ...args)
+    const [, ...served] = (await execute('cat', '/proc/1/cmdline')).split('\0')
+    const script = await execute('cat', '/usr/local/bin/dashkeep')
+    expect(script).toContain(`exec node ${served.slice(0, 4).join(' ')} "$@"`)
+    expect(served.slice(4)).toEqual(['sandbox', ''])
+    expect(await execute('dashkeep', '--version')).toBe(`${version}\n`)
+    expect(await execute('dashkeep', 'config', 'schema')).toContain('"accounts"')
   })
 
   it('says what is missing when it is told nothing', async () => {
