@@ -20,7 +20,7 @@ import {
   printPlan,
   type WaysOn,
 } from './accounts-move-report.ts'
-import { exitCodeOf, exitCodeOfInterruption, exitCodes } from './exit-codes.ts'
+import { exitCodeOfInterruption, exitCodes } from './exit-codes.ts'
 import {
   type ManagementOptions,
   type Managing,
@@ -237,5 +237,5 @@ function waysOn({ account, config }: MoveVerbOptions, path: string): WaysOn {
 function exitCodeFor(outcome: MoveOutcome, signal: AbortSignal): number {
   if (outcome.ended === 'moved') return outcome.shown ? exitCodes.done : exitCodes.partly
   if (signal.aborted) return exitCodeOfInterruption(signal)
-  return outcome.ended === 'undone' ? exitCodeOf(outcome.error) : exitCodes.partly
+  return outcome.ended === 'undone' ? exitCodes.failed : exitCodes.partly
 }

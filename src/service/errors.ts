@@ -1,4 +1,4 @@
-import { DashkeepError } from '../errors.ts'
+import { DashkeepError, type ErrorKind } from '../errors.ts'
 
 /**
  * What happened, for those who branch on it:
@@ -31,6 +31,8 @@ export type ServiceErrorCode =
 /** What a {@link ServiceError} knows besides its message. */
 export interface ServiceErrorDetails {
   readonly code: ServiceErrorCode
+  /** `failed` by default. */
+  readonly kind?: ErrorKind | undefined
   readonly hint?: string | undefined
   readonly transient?: boolean | undefined
   readonly cause?: unknown
@@ -64,6 +66,7 @@ export class ServiceError extends DashkeepError {
 
   constructor(message: string, details: ServiceErrorDetails) {
     super(message, {
+      ...(details.kind === undefined ? {} : { kind: details.kind }),
       ...(details.hint === undefined ? {} : { hint: details.hint }),
       transient: details.transient ?? false,
       cause: details.cause,

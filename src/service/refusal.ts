@@ -1,3 +1,4 @@
+import type { ErrorKind } from '../errors.ts'
 import { findReportedError, isErrorCode } from '../reported-error.ts'
 import { ServiceError, type ServiceErrorCode } from './errors.ts'
 import { type Operation, uncertainCreateHint } from './operation.ts'
@@ -77,6 +78,7 @@ export function refusalOf(reply: Reply, explaining: Explaining): ServiceError {
     `Cannot ${operation.action}: ${explanation.state} (${describe(reply, said, { requestId, sanitize })})`,
     {
       code: explanation.code,
+      kind: kindOf(explanation, operation),
       hint: explanation.hint,
       transient: explanation.transient,
       status: reply.status,
@@ -88,6 +90,15 @@ export function refusalOf(reply: Reply, explaining: Explaining): ServiceError {
       }),
     },
   )
+}
+
+/**
+ * A token that is refused, or of another region, is an error of the configuration: the same request
+ * fails again. A refused change may follow changes that were made, so that it counts as failed.
+ */
+function kindOf({ code }: Explanation, { name }: Operation): ErrorKind {
+  const needsOtherToken = code === 'refused-token' || code === 'wrong-region'
+  return needsOtherToken && onlyReads.has(name) ? 'usage' : 'failed'
 }
 
 /** Explains a body that is not JSON although the status says success. */

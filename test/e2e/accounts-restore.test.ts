@@ -104,7 +104,7 @@ describe('a snapshot with sub accounts', () => {
     await using _ = trial
     trial.sandbox.faults.add({ operation: 'list', refused: true })
     const { exitCode, stdout } = await run('backup')
-    expect(exitCode).toBe(1)
+    expect(exitCode).toBe(2)
     expect(stdout).toMatch(/Cannot list the sub accounts: the service refuses the token/)
     expect(await trial.snapshots()).toHaveLength(1)
     const doctor = await run('doctor')

@@ -444,14 +444,14 @@ describe('a refusal', () => {
       'of the token, under 403',
       update,
       { refusalStatus: 403 },
-      1,
+      2,
       /refuses the token \(status 403/,
     ],
     [
       'of the token, under 200',
       update,
       { refusalStatus: 200 },
-      1,
+      2,
       /refuses the token \(status 200/,
     ],
   ] as const)('%s gives message, hint and exit code', async (_what, args, options, code, state) => {
@@ -555,7 +555,7 @@ describe('the main account', () => {
       ])
     }
     expect((await trial.accounts(['list', '--config', managed, '-a', 'rich'], env)).exitCode).toBe(
-      1,
+      2,
     )
   })
 })

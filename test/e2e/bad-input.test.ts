@@ -52,7 +52,7 @@ const placesOfErrors = [
 
 describe('an error beside some hits', () => {
   it.each([
-    [{ code: 403, message: 'Insufficient privileges' }, /refuses the token .*code 403/, 1],
+    [{ code: 403, message: 'Insufficient privileges' }, /refuses the token .*code 403/, 1, 2],
     [{ code: '500' }, /not available .*code 500/, 3],
     [{ code: -1 }, /\(status 200, code -1\)/, 1],
     [{ errorCode: 'EXPORT/INCOMPLETE' }, /EXPORT\/INCOMPLETE/, 1],
@@ -64,14 +64,14 @@ describe('an error beside some hits', () => {
     [{ timed_out: true, took: 30_000 }, /it timed out/, 3],
   ])(
     'fails the backup at any body size, before or behind the hits: %j',
-    async (said, named, attempts) => {
+    async (said, named, attempts, code = 1) => {
       const { trial, expectUntouched } = await startWithSnapshot()
       await using _trial = trial
       for (const place of placesOfErrors) {
         trial.sandbox.clearRequests()
         trial.sandbox.faults.add({ ...faulty, body: exportWith(said, place), times: attempts })
         const failed = await failedBackup(trial, {})
-        expect(failed.exitCode).toBe(1)
+        expect(failed.exitCode).toBe(code)
         expect(failed.error).toMatch(/^Cannot export the saved objects of type dashboard: /)
         expect(failed.error).toMatch(named)
         expect(failed.hint).toBeTruthy()
@@ -162,7 +162,7 @@ describe('a token or address that cannot be right', () => {
     const { trial, expectUntouched } = await startWithSnapshot()
     await using _trial = trial
     const failed = await failedBackup(trial, { DASHKEEP_API_TOKEN: 'unknown-token' })
-    expect(failed.exitCode).toBe(1)
+    expect(failed.exitCode).toBe(2)
     expect(failed.error).toMatch(/^Cannot find out whom the token belongs to: the service refuses/)
     expect(failed.hint).toMatch(/valid API token/)
     await expectUntouched()
@@ -188,7 +188,7 @@ describe('a token or address that cannot be right', () => {
         accounts: [shop({ region: 'us-east-1' })],
       })
       const failed = await failedBackup(trial, {})
-      expect(failed.exitCode).toBe(1)
+      expect(failed.exitCode).toBe(2)
       expect(failed.error).toMatch(
         /the token's account is in region us-east-1, the base address serves region eu-central-1/,
       )

@@ -326,7 +326,7 @@ describe('the textfile of single runs', () => {
     await trial.runAt(nextYear, ['backup'], changes)
     expect(await readFile(textfile, 'utf8')).toContain(`${lastSuccess} ${+nextYear / 1000}\n`)
     trial.sandbox.faults.add({ operation: 'whoami', refused: true })
-    expect((await trial.runAt(noon, ['backup'], changes)).exitCode).toBe(1)
+    expect((await trial.runAt(noon, ['backup'], changes)).exitCode).toBe(2)
     expect(await readFile(textfile, 'utf8')).not.toContain(lastSuccess)
   })
 })
@@ -338,7 +338,7 @@ describe('what a failed run tells', () => {
     await using _trial = trial
     trial.sandbox.faults.add({ operation: 'whoami', refused: true })
     const changes = { ...schedule, DASHKEEP_WEBHOOK_URL: `${receiver.url}/hook` }
-    expect((await trial.runAt(hoursLater(2), ['backup'], changes)).exitCode).toBe(1)
+    expect((await trial.runAt(hoursLater(2), ['backup'], changes)).exitCode).toBe(2)
     expect(receiver.jsonAt('/hook')).toMatchObject([
       { accounts: [{ lastGood: { takenAt: noon.toISOString() } }] },
     ])

@@ -37,7 +37,7 @@ describe('one run over many accounts', () => {
   it('exits with what they have in common when all fail', async () => {
     await using trial = await startMany(ids)
     const { changes } = trial
-    trial.sandbox.faults.add({ operation: 'whoami', refused: true })
+    trial.sandbox.faults.add({ operation: 'whoami', status: 503 })
     expect((await trial.run(['backup'], changes)).exitCode).toBe(1)
     const noTokens = Object.fromEntries(ids.map((id) => [`TOKEN_${id}`, undefined]))
     const { exitCode, stdout } = await trial.run(['backup'], { ...changes, ...noTokens })
@@ -46,10 +46,23 @@ describe('one run over many accounts', () => {
     expect((await trial.files()).size).toBe(0)
   })
 
-  it('exits 1 when they fail in different ways', async () => {
+  it('exits 2 when every token is refused, missing, or of another account', async () => {
+    await using trial = await startMany(ids)
+    trial.sandbox.faults.add({ operation: 'whoami', account: 501, refused: true })
+    const args = ['backup', '-a', 'team-501', 'team-502', 'team-503', 'team-504']
+    const { exitCode } = await trial.run(args, {
+      ...trial.changes,
+      TOKEN_502: 'token-of-nobody',
+      TOKEN_503: undefined,
+      TOKEN_504: 'token-505',
+    })
+    expect(exitCode).toBe(2)
+  })
+
+  it('exits 1 when they fail in different ways, one of which may pass', async () => {
     await using trial = await startMany(ids)
     const { changes } = trial
-    trial.sandbox.faults.add({ operation: 'whoami', refused: true })
+    trial.sandbox.faults.add({ operation: 'whoami', status: 503 })
     const { exitCode } = await trial.run(['backup'], { ...changes, TOKEN_501: undefined })
     expect(exitCode).toBe(1)
   })
@@ -121,7 +134,7 @@ describe('one run over many accounts', () => {
     expect(accounts[2]?.error).toMatch(/it belongs to account 504 \(Account 504\) instead of 503/)
     const all = ids.map((id) => [`TOKEN_${id}`, 'nonsense'])
     expect((await trial.run(['whoami'], { ...changes, ...Object.fromEntries(all) })).exitCode).toBe(
-      1,
+      2,
     )
   })
 

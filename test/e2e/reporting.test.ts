@@ -51,13 +51,13 @@ describe('a single backup tells', () => {
     }
     expect((await trial.runAt(monday, ['backup'], env)).exitCode).toBe(0)
     trial.sandbox.faults.add({ operation: 'whoami', refused: true })
-    expect((await trial.runAt(wednesday, ['backup'], env)).exitCode).toBe(1)
+    expect((await trial.runAt(wednesday, ['backup'], env)).exitCode).toBe(2)
     expect(receiver.pathsBelow('/ping')).toEqual(['/start', '', '/start', '/fail'])
     const [news, ...more] = receiver.jsonAt('/hook')
     expect(more).toEqual([])
     expect(news).toMatchObject({
       events: ['failure'],
-      exitStatus: 1,
+      exitStatus: 2,
       accounts: [{ name: 'default', lastGood: { takenAt: monday.toISOString() } }],
     })
     expect(news?.text).toMatch(/last good snapshot \S+ of 2026-11-16 03:15:00 UTC \(2 days ago\)/)

@@ -74,7 +74,7 @@ describe('an archive in a bucket', () => {
     await trial.run(['backup'], env)
     const before = new Map(server.bucket.objects)
     trial.sandbox.faults.add({ operation: 'export', type: 'search', times: 1, refused: true })
-    expect((await trial.run(['backup'], env)).exitCode).toBe(1)
+    expect((await trial.run(['backup'], env)).exitCode).toBe(2)
     expect(server.bucket.objects).toEqual(before)
     expect((await trial.run(['backup'], env)).exitCode).toBe(0)
     expect(server.bucket.objects.size).toBe(5)
