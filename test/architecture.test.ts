@@ -15,6 +15,7 @@ const arrows: Record<string, readonly string[]> = {
     'clean-text',
     'config',
     'errors',
+    'exporter',
     'http',
     'log',
     'local-files',
@@ -41,6 +42,7 @@ const arrows: Record<string, readonly string[]> = {
     'store port',
     'version',
   ],
+  exporter: ['app', 'config', 'errors', 'log', 'metrics', 'snapshot', 'version', 'worker'],
   reporting: [
     'app',
     'config',
@@ -94,6 +96,7 @@ const arrows: Record<string, readonly string[]> = {
 /** Single imports of the arrows above that are all there may be of them. */
 const only: Record<string, readonly string[]> = {
   'config → snapshot': ['snapshot/encryption.ts'],
+  'exporter → worker': ['worker/clock.ts', 'worker/deadline.ts', 'worker/server.ts'],
   'store port → store': ['store/errors.ts'],
   'sandbox → snapshot': [
     'snapshot/export-scanner.ts',
@@ -190,7 +193,7 @@ describe('the architecture', () => {
     expect(users('hono')).toEqual(['sandbox'])
     expect(users('age-encryption')).toEqual(['snapshot'])
     expect(users('commander')).toEqual(['cli'])
-    expect(users('prom-client').toSorted()).toEqual(['metrics', 'worker'])
+    expect(users('prom-client').toSorted()).toEqual(['exporter', 'metrics', 'worker'])
   })
 
   it('reads the environment at one place', async () => {

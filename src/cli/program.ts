@@ -252,6 +252,16 @@ function declareKeepingVerbs(program: Command, run: Run): void {
     )
     .option('-a, --account <name>', 'only this account, by name or id')
     .option('--max-age <duration>', 'older than this is stale, such as 26h')
+    .addOption(
+      new Option(
+        '--listen <host:port>',
+        'serve metrics of all configured accounts for Prometheus, until told to stop',
+      ).conflicts(['account', 'json']),
+    )
+    .option(
+      '--interval <duration>',
+      'with --listen: time between two looks at the archive (default: 15m)',
+    )
     .action(run(async () => (await import('./status.ts')).status))
   common(program.command('prune'))
     .summary('remove snapshots that no rule keeps')

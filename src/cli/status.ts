@@ -1,5 +1,7 @@
 import type { AccountConfig } from '../config/config.ts'
 import { parseDuration } from '../config/duration.ts'
+import { DashkeepError } from '../errors.ts'
+import { type AccountState, stateOf } from '../snapshot/account-state.ts'
 import { countObjects } from '../snapshot/manifest.ts'
 import { type AccountStatus, readStatus } from '../snapshot/status.ts'
 import type { ObjectStore } from '../store/object-store.ts'
@@ -13,11 +15,9 @@ import { formatAge, formatBytes, plural, type Terminal } from './terminal.ts'
 import { logFuture } from './warn-of-future.ts'
 import { openWatchedArchive } from './watched-archive.ts'
 
-type State = 'good' | 'stale' | 'suspect' | 'damaged' | 'from-future' | 'missing'
-
 /** One account as people and programs are told of it. */
 interface Line {
-  readonly state: State
+  readonly state: AccountState
   readonly accountId: number | undefined
   /** The service's name of it, or the configured one when the archive holds nothing of it. */
   readonly name: string | undefined
@@ -28,8 +28,23 @@ interface Line {
 /** `dashkeep status`: fit for a monitoring check by its exit code and its JSON alike. */
 export async function status(
   terminal: Terminal,
-  options: CommonOptions & { account?: string; maxAge?: string },
+  options: CommonOptions & {
+    account?: string
+    maxAge?: string
+    listen?: string
+    interval?: string
+  },
 ): Promise<number> {
+  if (options.listen !== undefined) {
+    const { serveStatus } = await import('./status-listen.ts')
+    return serveStatus(terminal, { ...options, listen: options.listen })
+  }
+  if (options.interval !== undefined) {
+    throw new DashkeepError('Cannot use --interval: there is no --listen', {
+      kind: 'usage',
+      hint: 'add --listen 127.0.0.1:5337 to look at the archive again and again',
+    })
+  }
   const maxAgeMs = options.maxAge === undefined ? undefined : parseDuration(options.maxAge)
   const context = await createContext(terminal, options, ['store'])
   const { config, log } = context
@@ -99,21 +114,6 @@ async function readAccount(
   if (lines.length > 0) return lines
   const configuredAs = configuredName(context.config, accountId)
   return [{ ...missing, name: configuredAs, configuredAs }]
-}
-
-function stateOf(
-  { newestGoodAt, suspects, problems, fromFuture }: AccountStatus,
-  { now, maxAgeMs }: { now: Date; maxAgeMs: number | undefined },
-): State {
-  if (newestGoodAt === undefined) {
-    if (problems.length > 0) return 'damaged'
-    return suspects.length === 0 && fromFuture.length > 0 ? 'from-future' : 'suspect'
-  }
-  const age = now.getTime() - newestGoodAt.getTime()
-  if (maxAgeMs !== undefined && age > maxAgeMs) return 'stale'
-  if (problems.length > 0) return 'damaged'
-  if (suspects.length > 0) return 'suspect'
-  return fromFuture.length > 0 ? 'from-future' : 'good'
 }
 
 /** The sub accounts of the main account that is managed, if any, or why they are not known. */

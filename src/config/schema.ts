@@ -275,6 +275,11 @@ export const fileSchema = z
 /** What stands in a file that has the form of the schema. */
 export type FileConfig = z.infer<typeof fileSchema>
 
+/** Whether a server can listen there: a host and a port, such as 0.0.0.0:5337. */
+export function isListenAddress(text: string): boolean {
+  return listen.safeParse(text).success
+}
+
 /** The JSON schema of the configuration file. */
 export function configSchema(): object {
   return z.toJSONSchema(fileSchema, { target: 'draft-2020-12', unrepresentable: 'any' })

@@ -1,8 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { type AccountOutcome, isClean, type RunOutcome } from '../outcome.ts'
 import { isFromFuture } from '../snapshot/future.ts'
+import { type ArchivedAccount, createArchiveGauges, lastSuccessName } from './archive-gauges.ts'
 
-/** What is told of each account; every name is described in the README. */
+/** What is told of each account; every name is described in the documentation. */
 export interface AccountMetrics {
   /** Counts a run and takes over what it found out. */
   observe(run: RunOutcome): void
@@ -14,14 +15,6 @@ export interface AccountMetrics {
   setAccounts(accounts: readonly string[]): void
 }
 
-/** What an archive says of an account. */
-interface ArchivedAccount {
-  readonly newestGood: { readonly exports: readonly { readonly objects: number }[] } | undefined
-  readonly newestGoodAt: Date | undefined
-  /** Whether there is a suspect snapshot since. */
-  readonly suspect: boolean
-}
-
 /** One line of the text format of Prometheus. */
 export interface AccountSample {
   readonly name: string
@@ -31,17 +24,6 @@ export interface AccountSample {
 
 const results = ['good', 'suspect', 'failed'] as const
 
-const lastSuccessName = 'dashkeep_last_success_timestamp_seconds'
-const suspectName = 'dashkeep_snapshot_suspect'
-const objectsName = 'dashkeep_snapshot_objects'
-
-/** Metrics that describe the archive and not the last run: a failed run leaves them as they are. */
-export const archiveMetrics: ReadonlySet<string> = new Set([
-  lastSuccessName,
-  suspectName,
-  objectsName,
-])
-
 export function createAccountMetrics(registry: Registry): AccountMetrics {
   const registers = [registry]
   const gauge = (name: string, help: string) =>
@@ -49,14 +31,13 @@ export function createAccountMetrics(registry: Registry): AccountMetrics {
   const counter = (name: string, help: string, ...more: string[]) =>
     new Counter({ name, help, labelNames: ['account', ...more], registers })
 
-  const lastSuccess = gauge(lastSuccessName, 'When the newest good snapshot was taken')
+  const archived = createArchiveGauges(registry)
+  const { lastSuccess, suspect, objects } = archived
   const lastRun = gauge('dashkeep_last_run_timestamp_seconds', 'When the last run ended')
   const lastRunGood = gauge(
     'dashkeep_last_run_success',
     '1 when the last run left nothing to look at, else 0',
   )
-  const suspect = gauge(suspectName, '1 when the newest snapshot is suspect, else 0')
-  const objects = gauge(objectsName, 'Objects in the newest snapshot')
   const duration = gauge('dashkeep_run_duration_seconds', 'How long the last run took')
   const runs = counter('dashkeep_runs_total', 'Runs by how they ended', 'result')
   const stored = counter('dashkeep_stored_bytes_total', 'Bytes added to the archive')
@@ -117,15 +98,9 @@ export function createAccountMetrics(registry: Registry): AccountMetrics {
     observe({ accounts, endedAt }) {
       for (const outcome of accounts) observeAccount(outcome, endedAt)
     },
-    observeArchive(account, { newestGood, newestGoodAt, suspect: isSuspect }) {
-      suspect.set({ account }, isSuspect ? 1 : 0)
-      if (newestGood === undefined || newestGoodAt === undefined) return
-      showSuccess(account, newestGoodAt)
-      if (isSuspect) return
-      objects.set(
-        { account },
-        newestGood.exports.reduce((sum, entry) => sum + entry.objects, 0),
-      )
+    observeArchive(account, found) {
+      archived.observe(account, found)
+      if (found.newestGoodAt !== undefined) successes.set(account, found.newestGoodAt)
     },
     takeOver({ name, labels, value }) {
       if (name === lastSuccessName) return showSuccess(labels.account, new Date(value * 1000))

@@ -5,7 +5,8 @@ import type { FindProxy } from '../http/proxy.ts'
 import { readSmallFile } from '../local-files.ts'
 import type { RunOutcome } from '../outcome.ts'
 import { post } from '../post.ts'
-import { type AccountSample, archiveMetrics, createAccountMetrics } from './account-metrics.ts'
+import { type AccountSample, createAccountMetrics } from './account-metrics.ts'
+import { archiveMetrics } from './archive-gauges.ts'
 
 /** Room for 10,000 accounts. */
 const MAX_TEXTFILE_BYTES = 16 * 1024 ** 2

@@ -1,11 +1,10 @@
 import { type AccountBackup, backupAccounts, openArchive } from '../app.ts'
-import type { AccountConfig, Config, ScheduleConfig } from '../config/config.ts'
-import { DashkeepError } from '../errors.ts'
+import type { AccountConfig, Config } from '../config/config.ts'
 import { createRunId, type Logger } from '../log.ts'
 import type { RunReport } from '../reporting.ts'
 import { isDoubtful } from '../snapshot/take.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import type { Clock } from './clock.ts'
+import { startDeadline } from './deadline.ts'
 import { pruneAccount, sweepLeftWrites } from './prune-after.ts'
 import type { AccountEnding, Worker } from './state.ts'
 
@@ -43,7 +42,11 @@ async function backUp(
 ): Promise<void> {
   const { clock, env, exitCodes, configured } = worker
   const endings = new Map<string, AccountEnding>()
-  using deadline = startDeadline(clock, config.schedule)
+  const ms = config.schedule?.deadlineMs ?? 0
+  using deadline = startDeadline(clock, ms, {
+    message: `Cannot finish the run: it takes longer than ${ms / 1000} s`,
+    hint: 'raise schedule.deadline, or look what takes so long',
+  })
   const signal = AbortSignal.any([worker.signal, deadline.signal])
   const onDone = (backup: AccountBackup) => {
     const { account, taken, error } = backup
@@ -87,18 +90,4 @@ async function pruneGood(
     for (const problem of problems) options.report.warn(account, problem)
   }
   await sweepLeftWrites(store, options)
-}
-
-/** Aborts its signal when a run has taken too long. Disposing stops the watch. */
-function startDeadline(clock: Clock, schedule: ScheduleConfig | undefined) {
-  const passed = new AbortController()
-  const over = new AbortController()
-  const ms = schedule?.deadlineMs ?? 0
-  void clock.sleep(ms, over.signal).then(() => {
-    if (over.signal.aborted) return
-    const message = `Cannot finish the run: it takes longer than ${ms / 1000} s`
-    const hint = 'raise schedule.deadline, or look what takes so long'
-    passed.abort(new DashkeepError(message, { hint }))
-  })
-  return { signal: passed.signal, [Symbol.dispose]: () => over.abort() }
 }

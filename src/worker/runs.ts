@@ -1,6 +1,7 @@
 import type { AccountConfig } from '../config/config.ts'
 import { goodSnapshot } from '../reporting.ts'
 import { warningOfFuture } from '../snapshot/future.ts'
+import { countObjects } from '../snapshot/manifest.ts'
 import { findLate } from './find-late.ts'
 import { failRun, performRun } from './perform-run.ts'
 import { refresh, type Worker } from './state.ts'
@@ -102,7 +103,11 @@ export async function findWhatIsLate(worker: Worker): Promise<ReadonlySet<string
       if (warning !== undefined) log.warn({ account, fromFuture }, warning)
       const lastGood = goodSnapshot(newestGood?.snapshot)
       if (lastGood) reporter.remember(account, lastGood)
-      metrics.observeArchive(account, { newestGood, newestGoodAt, suspect: suspects.length > 0 })
+      metrics.observeArchive(account, {
+        newestGoodAt,
+        objects: newestGood && countObjects(newestGood),
+        suspect: suspects.length > 0,
+      })
     },
   })
   if (late.size > 0) log.info({ accounts: late.size, due }, 'catching up')

@@ -2,26 +2,33 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DashkeepError } from '../errors.ts'
-import type { WorkerMetrics } from './worker-metrics.ts'
 
-/** What the worker shows to the world over HTTP. */
+/** What a long-running command shows over HTTP. */
 export interface Exhibit {
-  readonly metrics: WorkerMetrics
-  /** Why the worker is not ready; empty when it is. Anybody may read it. */
+  readonly metrics: {
+    readonly contentType: string
+    /** Everything in the text format of Prometheus. */
+    text(): Promise<string>
+  }
+  /** Why it is not ready; empty when it is. Anybody may read it. */
   readonly unready: () => readonly string[]
 }
 
 /** The running server; disposing closes it, whoever is still connected. */
-export interface WorkerServer extends AsyncDisposable {
+export interface MetricsServer extends AsyncDisposable {
   /** Where it listens, with the port it was given. */
   readonly url: string
 }
 
 /**
- * Serves `/metrics`, `/healthz` (200 while the process answers) and `/readyz` (200 while a schedule
- * is armed and the configuration can be used). Throws a `usage` error when it cannot listen there.
+ * Serves `/metrics`, `/healthz` (200 while the process answers) and `/readyz` (200 without a reason
+ * against it, else 503). Throws a `usage` error with this hint when it cannot listen there.
  */
-export async function startServer(listen: string, exhibit: Exhibit): Promise<WorkerServer> {
+export async function startServer(
+  listen: string,
+  exhibit: Exhibit,
+  hint: string,
+): Promise<MetricsServer> {
   const server = createServer(async ({ method, url }, response) => {
     const { status, body, type = 'text/plain; charset=utf-8' } = await answer(method, url, exhibit)
     response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body)
@@ -31,7 +38,7 @@ export async function startServer(listen: string, exhibit: Exhibit): Promise<Wor
   await once(server, 'listening').catch((cause: Error & { code?: string }) => {
     throw new DashkeepError(`Cannot listen on ${listen}: ${cause.code ?? cause.message}`, {
       kind: 'usage',
-      hint: 'set worker.listen or DASHKEEP_LISTEN to another address, or to false',
+      hint,
       cause,
     })
   })

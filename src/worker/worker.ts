@@ -13,6 +13,8 @@ import {
 /** Time between two looks at the configuration. With the schedule's own nap it stays below a minute. */
 const CONFIG_INTERVAL_MS = 30_000
 
+const listenHint = 'set worker.listen or DASHKEEP_LISTEN to another address, or to false'
+
 /**
  * Backs up on a schedule until told to stop. Accounts whose newest good snapshot is older than the
  * last due time are backed up at once. A run that is due while another is at work is left out, as far
@@ -27,7 +29,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const worker = await createWorker(options)
   const { clock, signal, log, state } = worker
   const { listen } = worker.config.worker
-  await using server = listen ? await startServer(listen, exhibitOf(worker)) : undefined
+  await using server = listen ? await startServer(listen, exhibitOf(worker), listenHint) : undefined
   log.info({ url: server?.url }, 'worker begins')
 
   const runs = createRuns(worker)

@@ -1,0 +1,77 @@
+import { Gauge, Registry } from 'prom-client'
+import { createArchiveGauges } from '../metrics/archive-gauges.ts'
+import { version } from '../version.ts'
+import type { JudgedAccount } from './judge-archive.ts'
+
+/** What the exporter tells Prometheus; every name is described in docs/monitoring.md. */
+export interface ExporterMetrics {
+  readonly contentType: string
+  /** Everything in the text format of Prometheus. */
+  text(): Promise<string>
+  setConfigGood(good: boolean): void
+  /** Replaces everything that is told of accounts. */
+  setArchive(
+    accounts: ReadonlyMap<string, JudgedAccount>,
+    read: { readAt: Date; durationMs: number },
+  ): void
+  /** Keeps what is told of accounts, and says that it is not of now. */
+  setUnreadable(): void
+}
+
+export function createExporterMetrics(): ExporterMetrics {
+  const registry = new Registry()
+  /** Made anew for each look at the archive, so that nothing of an account that is gone stays. */
+  let accountRegistry = new Registry()
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name, help, labelNames, registers: [registry] })
+
+  const readable = gauge(
+    'dashkeep_archive_readable',
+    '1 when the archive could be read when it was last looked at, else 0',
+  )
+  const readAt = gauge(
+    'dashkeep_archive_read_timestamp_seconds',
+    'When the archive was last read: the age of everything that is told of accounts',
+  )
+  const duration = gauge(
+    'dashkeep_archive_read_duration_seconds',
+    'How long the archive took to read',
+  )
+  const configGood = gauge(
+    'dashkeep_config_good',
+    '1 when the configuration could be used when it was last read, else 0',
+  )
+  gauge('dashkeep_build_info', 'Always 1; the version is its label', 'version').set({ version }, 1)
+  // A time of 0 would be the age of accounts that nobody has looked at yet.
+  readAt.remove()
+  duration.remove()
+
+  return {
+    contentType: registry.contentType,
+    text: () => Registry.merge([registry, accountRegistry]).metrics(),
+    setConfigGood: (good) => configGood.set(good ? 1 : 0),
+    setArchive(accounts, read) {
+      accountRegistry = createAccountRegistry(accounts)
+      readable.set(1)
+      readAt.set(read.readAt.getTime() / 1000)
+      duration.set(read.durationMs / 1000)
+    },
+    setUnreadable: () => readable.set(0),
+  }
+}
+
+function createAccountRegistry(accounts: ReadonlyMap<string, JudgedAccount>): Registry {
+  const registry = new Registry()
+  const gauges = createArchiveGauges(registry)
+  const states = new Gauge({
+    name: 'dashkeep_account_state',
+    help: 'Always 1; the state of the account, as `dashkeep status` prints it, is its label',
+    labelNames: ['account', 'state'],
+    registers: [registry],
+  })
+  for (const [account, judged] of accounts) {
+    states.set({ account, state: judged.state }, 1)
+    if (judged.state !== 'missing') gauges.observe(account, judged)
+  }
+  return registry
+}

@@ -1,0 +1,69 @@
+import { openArchive } from '../app.ts'
+import type { Config, Environment } from '../config/config.ts'
+import type { Logger } from '../log.ts'
+import type { ArchivedAccount } from '../metrics/archive-gauges.ts'
+import { type AccountState, stateOf } from '../snapshot/account-state.ts'
+import { countObjects } from '../snapshot/manifest.ts'
+import { type AccountStatus, readStatus } from '../snapshot/status.ts'
+
+/** What the archive says of a configured account. */
+export interface JudgedAccount extends ArchivedAccount {
+  readonly state: AccountState
+}
+
+/**
+ * Judges every configured account by the archive, by its configured name. Reads only: one listing
+ * and the manifests down to the newest good one. Accounts that nobody configures are passed over.
+ * Throws when the store cannot answer.
+ */
+export async function judgeArchive(
+  config: Config,
+  options: {
+    now: Date
+    maxAgeMs: number | undefined
+    env: Environment
+    log: Logger
+    signal: AbortSignal
+  },
+): Promise<Map<string, JudgedAccount>> {
+  const missing = { state: 'missing', newestGoodAt: undefined, objects: undefined, suspect: false }
+  const judged = new Map(config.accounts.map(({ name }) => [name, missing as JudgedAccount]))
+  const nameOf = findNames(config)
+  const store = await openArchive(config, options)
+  try {
+    for await (const status of readStatus(store, options)) {
+      const name = nameOf(status)
+      if (name === undefined) continue
+      const before = judged.get(name)
+      // Snapshots of two accounts can bear one configured name: the newer ones count.
+      if ((before?.newestGoodAt ?? 0) <= (status.newestGoodAt ?? 0)) {
+        judged.set(name, judge(status, options))
+      }
+    }
+  } finally {
+    await store.close()
+  }
+  return judged
+}
+
+/** An account without a configured id is found by the name that its newest manifest records. */
+function findNames({ accounts }: Config): (status: AccountStatus) => string | undefined {
+  const byId = new Map(accounts.map(({ accountId, name }) => [accountId, name]))
+  const withoutId = accounts.filter(({ accountId }) => accountId === undefined)
+  const names = new Set(withoutId.map(({ name }) => name))
+  return ({ accountId, configuredAs = '' }) =>
+    byId.get(accountId) ?? (names.has(configuredAs) ? configuredAs : undefined)
+}
+
+function judge(
+  status: AccountStatus,
+  asking: { now: Date; maxAgeMs: number | undefined },
+): JudgedAccount {
+  const { newestGood, newestGoodAt, suspects } = status
+  return {
+    state: stateOf(status, asking),
+    newestGoodAt,
+    objects: newestGood && countObjects(newestGood),
+    suspect: suspects.length > 0,
+  }
+}

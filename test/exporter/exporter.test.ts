@@ -1,0 +1,263 @@
+import { once } from 'node:events'
+import { rename, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { runDashkeep, spawnDashkeep, until } from '../e2e/run-dashkeep.ts'
+import { accountsFrom, shortLimits, startTrial, type Trial, types } from '../e2e/trial.ts'
+import { minutes } from '../worker/stepped-clock.ts'
+import { samplesOf, startExporter } from './start-exporter.ts'
+
+const ids = [501, 502, 503]
+const start = '2026-11-20T12:00:00Z'
+const fresh = new Date('2026-11-20T03:15:00Z')
+const old = new Date('2026-11-18T03:15:00Z')
+
+/** Three accounts; the last one is configured without its id. */
+async function prepare() {
+  const trial = await startTrial({ accounts: accountsFrom(ids) })
+  const accounts = []
+  for (const id of ids) {
+    const file = await trial.write(`token-${id}`, `token-${id}\n`)
+    const accountId = id === 503 ? undefined : id
+    accounts.push({ name: `team-${id}`, ...(accountId && { accountId }), token: { file } })
+  }
+  const config = { service: { baseUrl: trial.sandbox.url }, limits: shortLimits, accounts }
+  const env = {
+    DASHKEEP_STORE: trial.env.DASHKEEP_STORE,
+    DASHKEEP_CONFIG: await trial.write('dashkeep.yaml', config),
+  }
+  const backUp = (id: number, at: Date) =>
+    trial.runAt(at, ['backup', '-a', `team-${id}`], quiet(env))
+  return { trial, config, env, backUp }
+}
+
+function quiet(env: Record<string, string | undefined>) {
+  return { ...env, DASHKEEP_BASE_URL: undefined, DASHKEEP_API_TOKEN: undefined }
+}
+
+/** The state of each account, as the exporter tells it. */
+function statesOf(samples: Record<string, number>): Record<string, string> {
+  const pattern = /^dashkeep_account_state\{account="(.+)",state="(.+)"\}$/
+  const found = Object.keys(samples).flatMap((name) => [pattern.exec(name) ?? []])
+  return Object.fromEntries(
+    found.filter(([all]) => all).map(([, account, state]) => [account, state]),
+  )
+}
+
+describe('an exporter', () => {
+  it('says of every configured account what status says', async () => {
+    const { trial, env, backUp } = await prepare()
+    await using _trial = trial
+    await backUp(501, old)
+    await backUp(503, fresh)
+    await using exporter = await startExporter({ env, start })
+    await exporter.untilLogged('archive read')
+    const samples = await exporter.samples()
+    expect(statesOf(samples)).toEqual({
+      'team-501': 'stale',
+      'team-502': 'missing',
+      'team-503': 'good',
+    })
+    expect(samples).toMatchObject({
+      'dashkeep_last_success_timestamp_seconds{account="team-501"}': old.getTime() / 1000,
+      'dashkeep_last_success_timestamp_seconds{account="team-503"}': fresh.getTime() / 1000,
+      'dashkeep_snapshot_objects{account="team-503"}': 9,
+      'dashkeep_snapshot_suspect{account="team-503"}': 0,
+      dashkeep_archive_readable: 1,
+      dashkeep_archive_read_timestamp_seconds: Date.parse(start) / 1000,
+      dashkeep_config_good: 1,
+      'dashkeep_build_info{version="0.1.0"}': 1,
+    })
+    expect(Object.keys(samples).filter((name) => name.includes('team-502'))).toHaveLength(1)
+  })
+
+  it('passes over what nobody configures, and says what is suspect', async () => {
+    const { trial, config, env, backUp } = await prepare()
+    await using _trial = trial
+    await backUp(501, old)
+    await backUp(502, fresh)
+    for (const type of types) trial.sandbox.setObjects(502, type, [])
+    await backUp(502, new Date('2026-11-20T04:15:00Z'))
+    await trial.write('dashkeep.yaml', { ...config, accounts: config.accounts.slice(1, 2) })
+    await using exporter = await startExporter({ env, start })
+    await exporter.untilLogged('archive read')
+    const samples = await exporter.samples()
+    expect(statesOf(samples)).toEqual({ 'team-502': 'suspect' })
+    expect(samples['dashkeep_snapshot_suspect{account="team-502"}']).toBe(1)
+    expect(samples['dashkeep_last_success_timestamp_seconds{account="team-502"}']).toBe(
+      fresh.getTime() / 1000,
+    )
+  })
+
+  it('looks at once when the clock was set back', async () => {
+    const { trial, env } = await prepare()
+    await using _trial = trial
+    await using exporter = await startExporter({ env, start })
+    await exporter.untilLogged('archive read')
+    exporter.clock.set('2026-11-19T12:00:00Z')
+    await exporter.clock.step(1 * minutes)
+    await exporter.untilLogged('archive read', 2)
+  })
+
+  it('looks again when the interval has passed, and not for a scrape', async () => {
+    const { trial, env, backUp } = await prepare()
+    await using _trial = trial
+    await using exporter = await startExporter({ env, start })
+    await exporter.untilLogged('archive read')
+    await backUp(501, fresh)
+    for (const _ of [1, 2, 3]) {
+      expect(statesOf(await exporter.samples())['team-501']).toBe('missing')
+    }
+    await exporter.clock.step(14 * minutes)
+    expect(statesOf(await exporter.samples())['team-501']).toBe('missing')
+    await exporter.clock.step(1 * minutes)
+    await exporter.untilLogged('archive read', 2)
+    expect(statesOf(await exporter.samples())['team-501']).toBe('good')
+    expect(exporter.log().filter(({ msg }) => msg === 'archive read')).toHaveLength(2)
+  })
+
+  it('keeps the last values with their age while the archive cannot be read', async () => {
+    const { trial, env, backUp } = await prepare()
+    await using _trial = trial
+    await backUp(501, fresh)
+    await using exporter = await startExporter({ env, start })
+    await exporter.untilLogged('archive read')
+    await rename(trial.archive, `${trial.archive}-away`)
+    await writeFile(trial.archive, 'not a folder')
+    await exporter.clock.step(15 * minutes)
+    await exporter.untilLogged('archive cannot be read')
+    const samples = await exporter.samples()
+    expect(samples.dashkeep_archive_readable).toBe(0)
+    expect(samples.dashkeep_archive_read_timestamp_seconds).toBe(Date.parse(start) / 1000)
+    expect(statesOf(samples)['team-501']).toBe('good')
+    expect((await exporter.ask('/readyz')).status).toBe(200)
+
+    await rename(trial.archive, `${trial.archive}-wrong`)
+    await rename(`${trial.archive}-away`, trial.archive)
+    await exporter.clock.step(1 * minutes)
+    await exporter.untilLogged('archive read', 2)
+    expect((await exporter.samples()).dashkeep_archive_readable).toBe(1)
+    expect(exporter.log().filter(({ level }) => level === 'error')).toHaveLength(1)
+  })
+
+  it('adopts a changed configuration within a minute, and goes on without a usable one', async () => {
+    const { trial, config, env } = await prepare()
+    await using _trial = trial
+    await using exporter = await startExporter({ env, start })
+    await exporter.untilLogged('archive read')
+    await trial.write('dashkeep.yaml', 'accounts: none')
+    await exporter.clock.step(1 * minutes)
+    await exporter.untilLogged('configuration cannot be used')
+    expect((await exporter.samples()).dashkeep_config_good).toBe(0)
+    expect(await exporter.ask('/readyz')).toEqual({
+      status: 503,
+      text: 'not ready: the configuration cannot be used\n',
+    })
+    await trial.write('dashkeep.yaml', { ...config, accounts: config.accounts.slice(0, 1) })
+    await exporter.clock.step(1 * minutes)
+    await exporter.untilLogged('archive read', 2)
+    const samples = await exporter.samples()
+    expect(samples.dashkeep_config_good).toBe(1)
+    expect(statesOf(samples)).toEqual({ 'team-501': 'missing' })
+  })
+
+  it('writes nothing and asks no service', async () => {
+    const { trial, env, backUp } = await prepare()
+    await using _trial = trial
+    await backUp(501, fresh)
+    const before = [...(await trial.files()).keys()]
+    const asked = trial.sandbox.requests().length
+    await using exporter = await startExporter({ env, start })
+    await exporter.untilLogged('archive read')
+    expect([...(await trial.files()).keys()]).toEqual(before)
+    expect(trial.sandbox.requests()).toHaveLength(asked)
+  })
+})
+
+describe('an exporter of a store that hangs', () => {
+  it('is alive but not ready, gives up after 15 minutes, and stops at once', async () => {
+    const { trial, env } = await prepare()
+    await using _trial = trial
+    await using server = await startSilentServer()
+    await using exporter = await startExporter({ env: { ...env, ...server.env }, start })
+    await server.untilAsked(1)
+    expect((await exporter.ask('/healthz')).status).toBe(200)
+    expect(await exporter.ask('/readyz')).toEqual({
+      status: 503,
+      text: 'not ready: the archive has not been read yet\n',
+    })
+    const before = await exporter.samples()
+    expect(before.dashkeep_archive_readable).toBe(0)
+    expect(before).not.toHaveProperty('dashkeep_archive_read_timestamp_seconds')
+    await exporter.clock.step(15 * minutes)
+    await exporter.untilLogged('archive cannot be read')
+    const failures = exporter.log().filter(({ level }) => level === 'error')
+    expect(failures).toMatchObject([
+      { reason: 'Cannot read the archive: it takes longer than 15 minutes' },
+    ])
+    await exporter.clock.step(1 * minutes)
+    await server.untilAsked(2)
+    await exporter.stop()
+  })
+})
+
+/** An S3 server that takes connections and never answers. */
+async function startSilentServer() {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    env: {
+      DASHKEEP_STORE: 's3://backups/dashkeep',
+      AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_REGION: 'eu-central-1',
+      AWS_ACCESS_KEY_ID: 'key',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+    },
+    untilAsked: (times: number) => until('the store is asked', () => sockets.length >= times),
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}
+
+describe('status --listen', () => {
+  it('serves until SIGTERM, from a process of its own', async () => {
+    const { trial, env, backUp } = await prepare()
+    await using _trial = trial
+    await backUp(501, new Date())
+    await using running = spawnDashkeep(
+      ['status', '--listen', '127.0.0.1:0', '--max-age', '26h', '--interval', '10s'],
+      { env: { ...process.env, ...env } },
+    )
+    await until('the archive is read', () => running.stderr().includes('"archive read"'))
+    const [, url = ''] = /"url":"(.+?)"/.exec(running.stderr()) ?? []
+    expect(statesOf(samplesOf(await (await fetch(`${url}/metrics`)).text()))['team-501']).toBe(
+      'good',
+    )
+    running.kill('SIGTERM')
+    const { exitCode, stdout } = await running.finished
+    expect([exitCode, stdout]).toEqual([143, ''])
+  })
+
+  it.each([
+    [['--listen', '5337'], 'Cannot listen on 5337: it is not host:port'],
+    [['--listen', '127.0.0.1:70000'], 'Cannot listen on 127.0.0.1:70000: it is not host:port'],
+    [['--listen', '127.0.0.1:0', '--interval', '1s'], 'it is not between 10s and 1d'],
+    [['--listen', '127.0.0.1:0', '--json'], "cannot be used with option '--json'"],
+    [['--listen', '127.0.0.1:0', '--account', 'a'], "cannot be used with option '-a, --account"],
+    [['--interval', '1m'], 'Cannot use --interval: there is no --listen'],
+  ])('refuses %s', async (args, problem) => {
+    await using trial: Trial = await startTrial()
+    const { exitCode, stderr } = await trial.run(['status', ...args])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(problem)])
+  })
+
+  it('refuses a configuration without accounts', async () => {
+    await using trial = await startTrial()
+    const env = { DASHKEEP_STORE: trial.env.DASHKEEP_STORE }
+    const { exitCode, stderr } = await runDashkeep(['status', '--listen', '127.0.0.1:0'], { env })
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('no configuration file names')])
+  })
+})
