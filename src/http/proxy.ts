@@ -52,7 +52,7 @@ export function readProxies(
 
 function parseProxy(text: string, variable: string, problems: string[]): HttpProxy | undefined {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`)
-  if (url === null || !/^https?:$/.test(url.protocol) || !canDecode(url.username + url.password)) {
+  if (url === null || !/^https?:$/.test(url.protocol) || !decode(url.username + url.password)) {
     problems.push(
       `${variable}: expected the address of a proxy such as http://proxy.example.com:3128, with http:// or https://, and % in a user or password as %25`,
     )
@@ -61,12 +61,12 @@ function parseProxy(text: string, variable: string, problems: string[]): HttpPro
   return { url, name: `${url.hostname}:${portOf(url)}`, variable }
 }
 
-function canDecode(text: string): boolean {
+/** Returns undefined when the percent signs encode nothing. The bundler drops a call without use. */
+function decode(text: string): { text: string } | undefined {
   try {
-    decodeURIComponent(text)
-    return true
+    return { text: decodeURIComponent(text) }
   } catch {
-    return false
+    return undefined
   }
 }
 
