@@ -3,7 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findProblems } from './relations.ts'
-import { hasKubectl, k8sFolder, type Resource, render, renderByKubectl } from './render.ts'
+import { byName, hasKubectl, k8sFolder, type Resource, render, renderByKubectl } from './render.ts'
+import { findSchemaProblems } from './schema.ts'
 
 const overlays = [
   'base',
@@ -18,11 +19,6 @@ if (!kubectl) {
   )
 }
 
-function byName(resources: readonly Resource[]): Resource[] {
-  const nameOf = ({ kind, metadata }: Resource) => `${kind} ${metadata.name}`
-  return resources.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
-}
-
 describe('what k8s/ gives a cluster', () => {
   it('is there in every form that the README names', () => {
     const names = ['many-accounts', 'worker', 'folder', 'aws', 'weekly', 'production']
@@ -31,6 +27,16 @@ describe('what k8s/ gives a cluster', () => {
 
   it.each(overlays)('is right in %s', async (overlay) => {
     expect(await findProblems(await render(join(k8sFolder, overlay)))).toEqual([])
+  })
+
+  it('keeps the volume of an archive out of all overlays', async () => {
+    const [claim, ...others] = await render(join(k8sFolder, 'volume'))
+    expect(claim).toMatchObject({
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'dashkeep-archive' },
+    })
+    expect(others).toEqual([])
+    expect(findSchemaProblems(claim as Resource)).toEqual([])
   })
 
   it.skipIf(!kubectl).each(overlays)('is what kubectl makes of %s', async (overlay) => {

@@ -93,7 +93,7 @@ const inRelations: readonly Mistake[] = [
   ),
   within(
     'ServiceAccount',
-    replace('another namespace', '/metadata/namespace', 'x', 'the namespace x, which is not there'),
+    replace('another namespace', '/metadata/namespace', 'x', 'in the namespace x, others are in'),
   ),
   replace('no such ConfigMap', `${pod}/volumes/0/configMap/name`, 'x', 'names the ConfigMap x'),
   remove('no such volume', `${pod}/volumes/1`, 'mounts the volume tokens, which is not there'),
@@ -110,13 +110,37 @@ const inRelations: readonly Mistake[] = [
   ),
 ]
 
+const inApplying: readonly Mistake[] = [
+  within(
+    'NetworkPolicy',
+    add('an empty list, which the API server leaves out', '/spec/ingress', [], 'ingress is empty'),
+  ),
+  remove(
+    'a status that the API server adds',
+    `${job}/podFailurePolicy/rules/0/onPodConditions/0/status`,
+    'the condition DisruptionTarget leaves its status to the API server',
+  ),
+  replace('keys that a restart has to pick up', `${container}/env/1/name`, 'X', 'does not read'),
+]
+
 describe('the checks refuse', () => {
-  it.each([...inSchemas, ...inTime, ...inPods, ...inSecrets, ...inRelations])(
+  it.each([...inSchemas, ...inTime, ...inPods, ...inSecrets, ...inRelations, ...inApplying])(
     '$name',
     async ({ kind = 'CronJob', problem, ...operation }) => {
       const resources = await render(join(k8sFolder, 'base'))
       patchResource(resources.find((one) => one.kind === kind) as Resource, operation)
       expect((await findProblems(resources)).join('\n')).toContain(problem)
+    },
+  )
+
+  it.each(['Namespace', 'PersistentVolumeClaim', 'Secret'])(
+    'a %s, which would be deleted with the overlay',
+    async (kind) => {
+      const resources = await render(join(k8sFolder, 'base'))
+      const metadata = { name: 'x', namespace: 'dashkeep' }
+      resources.push({ apiVersion: 'v1', kind, metadata })
+      const problems = await findProblems(resources)
+      expect(problems).toContain(`${kind} x: a ${kind} would be deleted with the overlay`)
     },
   )
 
@@ -145,7 +169,7 @@ describe('the checks refuse', () => {
   ])('a worker that listens on %s', async (_name, value) => {
     const resources = await render(join(k8sFolder, 'overlays/worker'))
     const worker = resources.find(({ kind }) => kind === 'Deployment') as Resource
-    const path = '/spec/template/spec/containers/0/env/1/value'
+    const path = '/spec/template/spec/containers/0/env/2/value'
     patchResource(worker, { op: 'replace', path, value })
     expect(await findProblems(resources)).toEqual([
       `Deployment dashkeep-worker: listens on ${value}, where nobody asks`,

@@ -16,15 +16,15 @@ const allowedVolumes = [
 /**
  * What keeps the pods of a resource out of a namespace with Pod Security "restricted", or does not
  * go with what is asked of every pod here: no token of the cluster, nothing written but to volumes,
- * bounded memory, an image of this version.
+ * bounded memory, an image of this version. `anyUser`: the cluster chooses the user.
  */
-export function findPodProblems(resource: Resource): string[] {
+export function findPodProblems(resource: Resource, { anyUser = false } = {}): string[] {
   const spec = podOf(resource)?.spec
   if (spec === undefined) return []
   const containers = [...(spec.initContainers ?? []), ...spec.containers]
   return [
     ...restartProblems(resource, spec),
-    ...podProblems(spec),
+    ...podProblems(spec, anyUser),
     ...containers.flatMap((container) => [
       ...securityProblems(container),
       ...resourceProblems(container),
@@ -39,14 +39,15 @@ function restartProblems({ kind }: Resource, { restartPolicy }: PodSpec): string
   return [`restartPolicy is ${restartPolicy}, where a ${kind} needs ${expected[0]}`]
 }
 
-function podProblems(spec: PodSpec): string[] {
+function podProblems(spec: PodSpec, anyUser: boolean): string[] {
   const problems: string[] = []
   for (const shared of ['hostNetwork', 'hostPID', 'hostIPC']) {
     if (spec[shared]) problems.push(`${shared} is on`)
   }
   const { runAsNonRoot, runAsUser, seccompProfile } = spec.securityContext ?? {}
   if (runAsNonRoot !== true) problems.push('runAsNonRoot is not set')
-  if (typeof runAsUser !== 'number' || runAsUser === 0) problems.push('runAsUser is not a user')
+  const isUser = typeof runAsUser === 'number' && runAsUser > 0
+  if (anyUser ? runAsUser !== undefined : !isUser) problems.push('runAsUser is not a user')
   if ((seccompProfile as { type?: string } | undefined)?.type !== 'RuntimeDefault') {
     problems.push('seccompProfile is not RuntimeDefault')
   }

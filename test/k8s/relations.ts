@@ -5,27 +5,26 @@ import { validate as isCron } from 'node-cron'
 import { createProgram } from '../../src/cli/program.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { findPodProblems, isSecretName } from './pods.ts'
-import {
-  type Container,
-  clusterKinds,
-  containersOf,
-  type PodSpec,
-  podOf,
-  type Resource,
-} from './render.ts'
+import { type Container, containersOf, type PodSpec, podOf, type Resource } from './render.ts'
 import { findSchemaProblems } from './schema.ts'
 
 /** Everything that is wrong with what would be sent to a cluster; each line names its resource. */
-export async function findProblems(resources: readonly Resource[]): Promise<string[]> {
+export async function findProblems(
+  resources: readonly Resource[],
+  options: { readonly anyUser?: boolean } = {},
+): Promise<string[]> {
   const problems: string[] = []
   for (const resource of resources) {
     const found = [
       ...findSchemaProblems(resource),
       ...namespaceProblems(resource, resources),
+      ...deletionProblems(resource),
+      ...applyProblems(resource),
       ...scheduleProblems(resource),
       ...jobProblems(resource),
-      ...findPodProblems(resource),
+      ...findPodProblems(resource, options),
       ...referenceProblems(resource, resources),
+      ...credentialProblems(resource),
       ...portProblems(resource, resources),
       ...secretProblems(resource),
       ...(await commandProblems(resource, resources)),
@@ -37,17 +36,41 @@ export async function findProblems(resources: readonly Resource[]): Promise<stri
   return [...problems, ...twice.map((name) => `${name}: comes twice`)]
 }
 
-function namespaceProblems(resource: Resource, resources: readonly Resource[]): string[] {
-  if (clusterKinds.includes(resource.kind)) return []
-  const { namespace } = resource.metadata
+function namespaceProblems({ metadata }: Resource, resources: readonly Resource[]): string[] {
+  const { namespace } = metadata
   if (namespace === undefined) return ['has no namespace']
-  const isThere = resources.some(
-    ({ kind, metadata }) => kind === 'Namespace' && metadata.name === namespace,
-  )
-  return isThere ? [] : [`is in the namespace ${namespace}, which is not there`]
+  const other = resources.find((one) => one.metadata.namespace !== namespace)?.metadata.namespace
+  return other === undefined ? [] : [`is in the namespace ${namespace}, others are in ${other}`]
 }
 
-interface CronJobSpec {
+/** What `kubectl delete --kustomize` must not remove: backups, keys, and whatever else is there. */
+function deletionProblems({ kind }: Resource): string[] {
+  const kept = ['Namespace', 'PersistentVolume', 'PersistentVolumeClaim', 'Secret']
+  return kept.includes(kind) ? [`a ${kind} would be deleted with the overlay`] : []
+}
+
+/** What the API server returns in another form, so that each `kubectl apply` changes it again. */
+function applyProblems(resource: Resource): string[] {
+  const job = resource.kind === 'CronJob' ? (resource.spec as CronJobSpec).jobTemplate.spec : {}
+  const conditions = (job.podFailurePolicy?.rules ?? []).flatMap((one) => one.onPodConditions ?? [])
+  return [
+    ...emptyPlaces(resource, '').map((place) => `${place} is empty`),
+    ...conditions
+      .filter(({ status }) => status === undefined)
+      .map(({ type }) => `the condition ${type} leaves its status to the API server`),
+  ]
+}
+
+/** Lists and members without content: the API server leaves these out, but for `emptyDir`. */
+function emptyPlaces(value: unknown, place: string): string[] {
+  if (value === null) return [place]
+  if (typeof value !== 'object' || place.endsWith('/emptyDir')) return []
+  const members = Object.entries(value)
+  if (members.length === 0) return [place]
+  return members.flatMap(([key, member]) => emptyPlaces(member, `${place}/${key}`))
+}
+
+export interface CronJobSpec {
   readonly schedule: string
   readonly timeZone?: string
   readonly concurrencyPolicy?: string
@@ -55,16 +78,18 @@ interface CronJobSpec {
   readonly jobTemplate: { readonly spec: JobSpec }
 }
 
-interface JobSpec {
+export interface JobSpec {
   readonly completionMode?: string
   readonly completions?: number
   readonly parallelism?: number
+  readonly backoffLimit?: number
   readonly backoffLimitPerIndex?: number
   readonly activeDeadlineSeconds?: number
   readonly podFailurePolicy?: {
     readonly rules: readonly {
       readonly action: string
-      readonly onExitCodes?: { readonly containerName?: string }
+      readonly onExitCodes?: { readonly containerName?: string; readonly values: number[] }
+      readonly onPodConditions?: readonly { readonly type: string; readonly status?: string }[]
     }[]
   }
 }
@@ -129,6 +154,9 @@ function shardProblems(job: JobSpec, containers: ReturnType<typeof containersOf>
   return problems
 }
 
+/** What k8s/volume makes; it stays when an overlay is deleted. */
+const claims = ['dashkeep-archive']
+
 /** What a pod names has to be there, but for Secrets, which must not. */
 function referenceProblems(resource: Resource, resources: readonly Resource[]): string[] {
   const pod = podOf(resource)?.spec
@@ -147,12 +175,27 @@ function referenceProblems(resource: Resource, resources: readonly Resource[]): 
     ...missing('ServiceAccount', pod.serviceAccountName),
     ...volumes.flatMap(({ configMap, persistentVolumeClaim: claim }) => [
       ...(configMap ? missing('ConfigMap', configMap.name) : []),
-      ...(claim ? missing('PersistentVolumeClaim', claim.claimName) : []),
+      ...(claim && !claims.includes(claim.claimName) ? [`names the claim ${claim.claimName}`] : []),
     ]),
     ...mounts
       .filter((mount) => !volumes.some(({ name }) => name === mount.name))
       .map(({ name }) => `mounts the volume ${name}, which is not there`),
   ]
+}
+
+/** The keys of the bucket come from a file, so that they can be rotated without a restart. */
+function credentialProblems(resource: Resource): string[] {
+  const pod = podOf(resource)?.spec
+  const volume = pod?.volumes?.find(
+    ({ secret }) => (secret as { secretName?: string } | undefined)?.secretName === 'dashkeep-s3',
+  )
+  return containersOf(resource)
+    .filter(({ env = [], volumeMounts = [] }) => {
+      const mount = volumeMounts.find(({ name }) => name === volume?.name)
+      const path = env.find(({ name }) => name === 'AWS_SHARED_CREDENTIALS_FILE')?.value
+      return mount === undefined || path !== `${mount.mountPath}/credentials`
+    })
+    .map(({ name }) => `the container ${name} does not read the file of the Secret dashkeep-s3`)
 }
 
 interface Selecting {
@@ -199,7 +242,6 @@ function missingPorts(names: readonly string[], chosen: readonly Resource[]): st
 
 /** A secret comes from a Secret that somebody else makes; it never stands in a manifest. */
 function secretProblems({ kind, data }: Resource): string[] {
-  if (kind === 'Secret') return ['is a Secret in a manifest']
   if (kind !== 'ConfigMap') return []
   return Object.entries((data ?? {}) as Record<string, string>).flatMap(([key, text]) => {
     const members = [...text.matchAll(/["']?([\w-]+)["']?[ \t]*[:=][ \t]*["']?([^\s"',{}[\]|>]+)/g)]
@@ -216,8 +258,8 @@ async function commandProblems(
 ): Promise<string[]> {
   const problems: string[] = []
   for (const container of containersOf(resource)) {
-    const { args = [], env = [] } = container
-    problems.push(...verbProblems(args))
+    const { args = [], command, env = [] } = container
+    if (command === undefined) problems.push(...verbProblems(args))
     const given = env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]]))
     const variables = Object.fromEntries(given) as Record<string, string>
     const { DASHKEEP_CONFIG: path = '', ...others } = variables
@@ -265,7 +307,9 @@ async function configProblems(
     const { worker } = await loadConfig(indexed, { config }, ['accounts', 'store'])
     const graceMs = Number(pod?.terminationGracePeriodSeconds) * 1000
     return [
-      ...(graceMs > worker.graceMs ? [] : ['is killed before its own grace is over']),
+      ...(graceMs > worker.graceMs || container.command !== undefined
+        ? []
+        : ['is killed before its own grace is over']),
       ...(container.args?.[0] === 'worker' ? listenProblems(worker.listen, container) : []),
     ]
   } catch (error) {

@@ -27,8 +27,9 @@ interface Kustomization {
   readonly images?: readonly { name: string; newName: string; newTag: string }[]
   readonly configMapGenerator?: readonly {
     name: string
+    behavior?: 'replace'
     files: readonly string[]
-    options: { disableNameSuffixHash: true; labels: Record<string, string> }
+    options: { disableNameSuffixHash: true; labels?: Record<string, string> }
   }[]
 }
 
@@ -39,9 +40,6 @@ const known = [
 
 /** Where the manifests are. */
 export const k8sFolder = fileURLToPath(new URL('../../k8s/', import.meta.url))
-
-/** Kinds that belong to no namespace, of those in `k8s/`. */
-export const clusterKinds: readonly string[] = ['Namespace']
 
 /**
  * Renders an overlay without kustomize, as far as `k8s/` uses it, so that the checks run on every
@@ -61,6 +59,12 @@ export async function render(folder: string): Promise<Resource[]> {
 export async function renderByKubectl(folder: string): Promise<Resource[]> {
   const { stdout } = await promisify(execFile)('kubectl', ['kustomize', folder])
   return readResources(stdout)
+}
+
+/** In an order of their own, since kustomize sorts by kind. */
+export function byName(resources: readonly Resource[]): Resource[] {
+  const nameOf = ({ kind, metadata }: Resource) => `${kind} ${metadata.name}`
+  return resources.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
 }
 
 /** Whether there is a kubectl whose kustomize knows components. */
@@ -92,11 +96,15 @@ function readResources(text: string): Resource[] {
 
 /** What a kustomization does to the resources gathered so far, in the order of kustomize. */
 async function finish(folder: string, kustomization: Kustomization, resources: Resource[]) {
-  for (const { name, files, options } of kustomization.configMapGenerator ?? []) {
+  for (const { name, behavior, files, options } of kustomization.configMapGenerator ?? []) {
     const read = files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')])
     const data = Object.fromEntries(await Promise.all(read))
-    const metadata = { name, labels: options.labels }
-    resources.push({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
+    const replaced = resources.find((one) => one.kind === 'ConfigMap' && one.metadata.name === name)
+    if (behavior === 'replace' && replaced !== undefined) replaced.data = data
+    else {
+      const metadata = { name, ...(options.labels && { labels: options.labels }) }
+      resources.push({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
+    }
   }
   for (const path of kustomization.components ?? []) {
     const component = join(folder, path)
@@ -152,10 +160,7 @@ export function patchResource(resource: Resource, { op, path, value }: Operation
 }
 
 function moveTo(namespace: string, resources: readonly Resource[]): void {
-  for (const { kind, metadata } of resources) {
-    if (kind === 'Namespace') metadata.name = namespace
-    else if (!clusterKinds.includes(kind)) metadata.namespace = namespace
-  }
+  for (const { metadata } of resources) metadata.namespace = namespace
 }
 
 /** A pod as a resource describes it. */
@@ -178,6 +183,7 @@ export interface PodSpec {
 export interface Container {
   name: string
   image: string
+  command?: string[]
   args?: string[]
   env?: { name: string; value?: string }[]
   ports?: { name?: string; containerPort: number; hostPort?: number }[]

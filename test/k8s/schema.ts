@@ -3,7 +3,6 @@ import { Deployment } from 'kubernetes-models/apps/v1/Deployment'
 import { CronJob } from 'kubernetes-models/batch/v1/CronJob'
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
-import { Namespace } from 'kubernetes-models/v1/Namespace'
 import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim'
 import { Secret } from 'kubernetes-models/v1/Secret'
 import { Service } from 'kubernetes-models/v1/Service'
@@ -17,7 +16,6 @@ const models: readonly Model[] = [
   ConfigMap,
   CronJob,
   Deployment,
-  Namespace,
   NetworkPolicy,
   PersistentVolumeClaim,
   PrometheusRule,

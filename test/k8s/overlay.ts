@@ -1,0 +1,54 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { stringify } from 'yaml'
+import { k8sFolder } from './render.ts'
+
+/** An overlay in a folder of its own. Disposing removes it. */
+export interface Overlay extends AsyncDisposable {
+  readonly folder: string
+}
+
+/** Components by the order in which an overlay names them: later ones change what earlier ones add. */
+export const runs = ['many-accounts', 'worker'] as const
+export const extras = ['weekly', 'prune', 'monitoring'] as const
+export const credentials = ['aws', 'aws-pod-identity'] as const
+export const places = ['folder', 'node-local-dns', 'openshift'] as const
+
+/** Overlays that the documentation allows: one way to run, one place of the archive, any extras. */
+export function combinations(): string[][] {
+  const stores = [[], ...credentials.map((one) => [one]), ['folder']]
+  const ways = [[], ...runs.map((one) => [one])]
+  return ways.flatMap((way) => {
+    // The worker prunes by itself.
+    const most = extras.filter((one) => !(way.includes('worker') && one === 'prune'))
+    return stores.flatMap((store) => [
+      [...way, ...store],
+      ...most.map((extra) => [...way, extra, ...store]),
+      [...way, ...store, 'openshift'],
+      [...way, ...most, ...store, 'node-local-dns', 'openshift'],
+    ])
+  })
+}
+
+/** Writes an overlay over the base. `members` are those of its kustomization, `files` lie beside it. */
+export async function writeOverlay(
+  members: { readonly components?: readonly string[]; readonly [member: string]: unknown },
+  files: Readonly<Record<string, string>> = {},
+): Promise<Overlay> {
+  const parent = await mkdtemp(join(tmpdir(), 'dashkeep-overlay-'))
+  const folder = join(parent, 'mine')
+  await mkdir(folder)
+  const k8s = relative(folder, k8sFolder)
+  const kustomization = {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    namespace: 'backups',
+    resources: [join(k8s, 'base')],
+    ...members,
+    components: (members.components ?? []).map((name) => join(k8s, 'components', name)),
+  }
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  await writeFile(join(folder, 'kustomization.yaml'), stringify(kustomization))
+  return { folder, [Symbol.asyncDispose]: () => rm(parent, { recursive: true }) }
+}
