@@ -11,7 +11,7 @@ export interface Deadline extends Disposable {
 /** Starts a deadline that also passes on an abort of `signal`. Dispose it to forget both. */
 export function startDeadline(timeoutMs: number, signal: AbortSignal | undefined): Deadline {
   const controller = new AbortController()
-  const expire = () => controller.abort(new DOMException('The time is up', 'TimeoutError'))
+  const expire = () => controller.abort(timeIsUp())
   const passOn = () => controller.abort(signal?.reason)
   let timer = setTimeout(expire, timeoutMs)
   if (signal?.aborted) passOn()
@@ -30,4 +30,9 @@ export function startDeadline(timeoutMs: number, signal: AbortSignal | undefined
       signal?.removeEventListener('abort', passOn)
     },
   }
+}
+
+/** The error of a wait that took too long. */
+export function timeIsUp(): Error {
+  return new DOMException('The time is up', 'TimeoutError')
 }

@@ -104,7 +104,14 @@ export interface S3Connection {
   call<T>(call: S3Call, send: (client: S3Client, options: SendOptions) => Promise<T>): Promise<T>
   /** The error for people; the reason itself when the caller's signal aborted. */
   explain(error: unknown, call: S3Call): unknown
+  /** Begins to count the failures of something that is repeated outside `call`. */
+  watchFailures(call: S3Call): FailureWatch
   close(): void
+}
+
+export interface FailureWatch {
+  /** Whether to try again after a failure, and tells of it if so. */
+  mayRepeat(error: unknown): boolean
 }
 
 export interface SendOptions {
@@ -116,8 +123,8 @@ export interface SendOptions {
 const maxRetries = 4
 /** A server that does not answer is asked less often than one that says why. */
 const maxTimeouts = 3
-/** The slowest connection on which sending a body is not taken for a server that hangs. */
-const minBytesPerMs = 96
+/** The slowest connection on which a body under way is not taken for a server that hangs. */
+export const minBytesPerMs = 96
 const defaultRetryDelayMs = 500
 const maxRetryDelayMs = 10_000
 const defaultRequestTimeoutMs = 60_000
@@ -137,6 +144,8 @@ export function connectToBucket(options: S3StoreOptions): S3Connection {
   const url = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`
   const targetOf = ({ key }: S3Call) => (key === undefined ? url : `${url}/${key}`)
 
+  const tellOf = (call: S3Call) => ({ action: call.action, target: targetOf(call) })
+
   const explain = (error: unknown, call: S3Call) =>
     explainS3Error(error, { ...options, ...call, target: targetOf(call) })
 
@@ -151,15 +160,27 @@ export function connectToBucket(options: S3StoreOptions): S3Connection {
     proxyInUse,
     fullKey: (key) => root + key,
     explain: (error, call) => (call.signal?.aborted ? call.signal.reason : explain(error, call)),
+    watchFailures(call) {
+      const mayRepeat = createPatience()
+      let attempt = 0
+      return {
+        mayRepeat(error) {
+          attempt += 1
+          if (call.signal?.aborted || attempt > maxRetries || !mayRepeat(error)) return false
+          onRetry?.({ ...tellOf(call), attempt, delayMs: 0, error: explain(error, call) })
+          return true
+        },
+      }
+    },
     async call(call, send) {
-      const { action, signal, bytes = 0 } = call
+      const { signal, bytes = 0 } = call
       const requestTimeout = requestTimeoutMs + bytes / minBytesPerMs
       const attempt = (abortSignal: AbortSignal) => send(client, { abortSignal, requestTimeout })
       const options = {
         minTimeout: retryDelayMs,
         signal,
         onRetry: ({ error, ...retry }: FailedAttempt) =>
-          onRetry?.({ action, target: targetOf(call), ...retry, error: explain(error, call) }),
+          onRetry?.({ ...tellOf(call), ...retry, error: explain(error, call) }),
       }
       try {
         const timeoutMs = requestTimeout + idleTimeoutMs
@@ -183,19 +204,27 @@ async function retry<T>(
   },
 ): Promise<T> {
   const { onRetry, ...times } = options
-  let timeouts = 0
+  const mayRepeat = createPatience()
   return await pRetry(attempt, {
     ...times,
     retries: maxRetries,
     maxTimeout: maxRetryDelayMs,
     randomize: true,
     shouldRetry: ({ error, attemptNumber, retryDelay }) => {
-      if (isTimeout(error)) timeouts += 1
-      if (!isTransient(error) || timeouts === maxTimeouts) return false
+      if (!mayRepeat(error)) return false
       onRetry({ attempt: attemptNumber, delayMs: retryDelay, error })
       return true
     },
   })
+}
+
+/** Says after each failure whether it may pass, and the server has not hung too often. */
+function createPatience(): (error: unknown) => boolean {
+  let timeouts = 0
+  return (error) => {
+    if (isTimeout(error)) timeouts += 1
+    return isTransient(error) && timeouts < maxTimeouts
+  }
 }
 
 async function withDeadline<T>(

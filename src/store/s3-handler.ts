@@ -1,3 +1,5 @@
+import { type AgentOptions, type ClientRequest, Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent, type AgentOptions as HttpsAgentOptions } from 'node:https'
 import type { S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler, type NodeHttpHandlerOptions } from '@smithy/node-http-handler'
 import { DashkeepError } from '../errors.ts'
@@ -9,6 +11,7 @@ import {
   proxyRefusal,
 } from '../http/proxy.ts'
 import { hasProxyAgents } from '../node-version.ts'
+import { UnexpectedAnswer } from './s3-errors.ts'
 
 type Request = Parameters<NodeHttpHandler['handle']>[0]
 
@@ -19,8 +22,14 @@ export interface S3Handler {
   proxyInUse(): HttpProxy | undefined
 }
 
+/** Limits of the requests, and how connections are made. */
+export interface S3HandlerOptions extends Omit<NodeHttpHandlerOptions, 'httpAgent' | 'httpsAgent'> {
+  readonly httpAgent: AgentOptions
+  readonly httpsAgent: HttpsAgentOptions
+}
+
 /** Sends each request directly or through a proxy, as `findProxy` decides for its address. */
-export function createS3Handler(options: NodeHttpHandlerOptions, findProxy: FindProxy): S3Handler {
+export function createS3Handler(options: S3HandlerOptions, findProxy: FindProxy): S3Handler {
   const direct = new NodeHttpHandler(withProxy(options, undefined))
   const proxied = new Map<HttpProxy, NodeHttpHandler>()
   let inUse: HttpProxy | undefined
@@ -74,15 +83,38 @@ function needsNewerNode(proxy: HttpProxy): DashkeepError {
 
 /** Node's agents are told of this proxy alone, since `findProxy` knows the exceptions. */
 function withProxy(
-  options: NodeHttpHandlerOptions,
+  options: S3HandlerOptions,
   proxy: HttpProxy | undefined,
 ): NodeHttpHandlerOptions {
   const proxyEnv = proxy ? { HTTP_PROXY: proxy.url.href, HTTPS_PROXY: proxy.url.href } : {}
   return {
     ...options,
-    httpAgent: { ...options.httpAgent, proxyEnv },
-    httpsAgent: { ...options.httpsAgent, proxyEnv },
-  } as NodeHttpHandlerOptions
+    httpAgent: refuseUpgrades(new HttpAgent({ ...options.httpAgent, proxyEnv } as AgentOptions)),
+    httpsAgent: refuseUpgrades(new HttpsAgent({ ...options.httpsAgent, proxyEnv } as AgentOptions)),
+  }
+}
+
+/**
+ * Ends a request whose answer is 101. Node drops the connection without an event that the SDK
+ * listens to, so that the request would wait for its timeout.
+ */
+function refuseUpgrades<Agent extends HttpAgent>(agent: Agent): Agent {
+  const { addRequest } = agent as unknown as WithRequests
+  const watched: WithRequests = {
+    addRequest(request, ...rest) {
+      request.once('upgrade', (_answer, socket) => {
+        socket.destroy()
+        request.emit('error', new UnexpectedAnswer('the answer is 101'))
+      })
+      addRequest.call(agent, request, ...rest)
+    },
+  }
+  return Object.assign(agent, watched)
+}
+
+/** How every agent of Node is given a request; its types leave that out. */
+interface WithRequests {
+  addRequest(request: ClientRequest, ...rest: unknown[]): void
 }
 
 function addressOf({ protocol, hostname, port }: Request): URL {

@@ -7,7 +7,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { collectBytes } from './collect.ts'
-import { startDeadline } from './deadline.ts'
+import { startDeadline, timeIsUp } from './deadline.ts'
 import { StoreError } from './errors.ts'
 import { checkKey, compareKeys, isKey } from './keys.ts'
 import {
@@ -19,6 +19,7 @@ import {
 import { examineBucket } from './s3-bucket.ts'
 import {
   connectToBucket,
+  minBytesPerMs,
   type S3Call,
   type S3Connection,
   type S3StoreOptions,
@@ -148,53 +149,78 @@ async function getObject(
   })
 }
 
-/** Reads an object as it arrives; what breaks off while the caller reads is for the caller. */
+/** Reads an object as it arrives. A body that breaks off is asked for again, from where it ended. */
 async function openObject(
   connection: S3Connection,
   { key, signal }: ReadTarget,
 ): Promise<AsyncIterable<Uint8Array> | undefined> {
   const call: S3Call = { action: 'read', key, signal, rights: readRights }
-  const arriving = await connection.call(call, (client, options) =>
-    requestObject(connection, key, client, options),
-  )
-  return arriving && explainedBody(connection, arriving, call)
+  const request = (from: number) =>
+    connection.call(call, (client, options) =>
+      requestObject(connection, key, client, { ...options, from }),
+    )
+  const arriving = await request(0)
+  return arriving && readOn(connection, call, arriving, request)
+}
+
+async function* readOn(
+  connection: S3Connection,
+  call: S3Call,
+  first: ArrivingObject,
+  request: (from: number) => Promise<ArrivingObject | undefined>,
+): AsyncGenerator<Uint8Array> {
+  const failures = connection.watchFailures(call)
+  let arriving: ArrivingObject | undefined = first
+  let received = 0
+  for (;;) {
+    try {
+      for await (const chunk of readBody(connection, arriving, call.signal)) {
+        received += chunk.length
+        yield chunk
+      }
+      return
+    } catch (error) {
+      const mayGoOn = received < first.size && failures.mayRepeat(error)
+      arriving = mayGoOn ? await request(received) : undefined
+      if (arriving?.from !== received) {
+        arriving?.body.destroy()
+        throw connection.explain(error, call)
+      }
+    }
+  }
 }
 
 /** An object whose bytes are on their way. */
 interface ArrivingObject {
   readonly body: Readable
+  /** Bytes of the body. */
   readonly size: number
+  /** Where the body begins in the object. */
+  readonly from: number
 }
 
 async function requestObject(
   { bucket, fullKey }: S3Connection,
   key: string,
   client: S3Client,
-  options: SendOptions,
+  { from = 0, ...options }: SendOptions & { from?: number },
 ): Promise<ArrivingObject | undefined> {
-  const command = new GetObjectCommand({ Bucket: bucket, Key: fullKey(key) })
+  const range = from > 0 && { Range: `bytes=${from}-` }
+  const command = new GetObjectCommand({ Bucket: bucket, Key: fullKey(key), ...range })
   const answer = await client.send(command, options).catch(withoutError(['NoSuchKey']))
   if (answer === undefined) return undefined
-  const { Body: body, ContentLength: size } = answer
+  const { Body: body, ContentLength: size, ContentRange: sent } = answer
   if (!(body instanceof Readable)) throw new UnexpectedAnswer('The answer has no body')
-  if (size !== undefined) return { body, size }
+  // A server without ranges sends the whole object.
+  if (size !== undefined) return { body, size, from: sent?.startsWith(`bytes ${from}-`) ? from : 0 }
   body.destroy()
   throw new UnexpectedAnswer('The answer does not say how long it is')
 }
 
-async function* explainedBody(
-  connection: S3Connection,
-  arriving: ArrivingObject,
-  call: S3Call,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* readBody(connection, arriving, call.signal)
-  } catch (error) {
-    throw connection.explain(error, call)
-  }
-}
-
-/** Yields the body, with a deadline for each pause of the server, and checks its length. */
+/**
+ * Yields the body and checks its length. Each pause of the server has a limit, and so have all of
+ * them together, by the length of the body: one that comes drop by drop would never end.
+ */
 async function* readBody(
   { idleTimeoutMs }: S3Connection,
   { body, size }: ArrivingObject,
@@ -204,13 +230,18 @@ async function* readBody(
   const stop = () => body.destroy(deadline.signal.reason)
   deadline.signal.addEventListener('abort', stop, { once: true })
   if (deadline.signal.aborted) stop()
+  let leftMs = idleTimeoutMs + size / minBytesPerMs
+  let waitsSince = performance.now()
   let received = 0
   try {
     for await (const chunk of body) {
       deadline.pause()
+      leftMs -= performance.now() - waitsSince
+      if (leftMs < 0) throw timeIsUp()
       received += chunk.length
       yield chunk
       deadline.restart()
+      waitsSince = performance.now()
     }
   } finally {
     body.destroy()

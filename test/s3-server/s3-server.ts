@@ -28,7 +28,7 @@ export type Fault = {
       readonly code: string
       readonly more?: string
     }
-  | { readonly kind: 'drop-before' | 'drop-after' | 'hang' | 'pretend' }
+  | { readonly kind: 'drop-before' | 'drop-after' | 'hang' | 'pretend' | 'upgrade' | 'drip-body' }
   | { readonly kind: 'slow'; readonly delayMs: number }
   | { readonly kind: 'cut-body' | 'stall-body' | 'flip-byte'; readonly afterBytes: number }
 )
@@ -91,6 +91,7 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
       return send(response, answerError(fault.status, fault.code, fault.more))
     }
     if (fault?.kind === 'hang') return
+    if (fault?.kind === 'upgrade') return void response.socket?.write(switching)
     if (fault?.kind === 'drop-before') return void response.destroy()
     if (fault?.kind === 'slow') await sleep(fault.delayMs)
     const nowhere = { setup: options, objects: new Map(), uploads: new Map() }
@@ -117,6 +118,9 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     },
   }
 }
+
+const switching =
+  'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'
 
 async function readRequest(incoming: IncomingMessage): Promise<S3Request | undefined> {
   const chunks: Buffer[] = []
@@ -195,6 +199,7 @@ function perform(
 
 /** Sends the answer, the whole of it unless a fault stops it midway. */
 function sendBody(response: ServerResponse, answer: S3Answer, fault: Fault | undefined): void {
+  if (fault?.kind === 'drip-body') return dripBody(response, answer)
   if (fault?.kind !== 'cut-body' && fault?.kind !== 'stall-body') {
     send(response, answer)
     return
@@ -204,6 +209,18 @@ function sendBody(response: ServerResponse, answer: S3Answer, fault: Fault | und
   response.write(body.subarray(0, fault.afterBytes), () => {
     if (fault.kind === 'cut-body') response.destroy()
   })
+}
+
+/** Sends the body a byte at a time, for ever as far as a client is concerned. */
+function dripBody(response: ServerResponse, { status, headers, body }: S3Answer): void {
+  const bytes = Buffer.from(body ?? '')
+  response.writeHead(status, { ...headers, 'Content-Length': String(bytes.length) })
+  let sent = 0
+  const drip = setInterval(() => {
+    response.write(bytes.subarray(sent, sent + 1))
+    sent += 1
+  }, 10)
+  response.on('close', () => clearInterval(drip))
 }
 
 function send(response: ServerResponse, { status, headers, body }: S3Answer): void {

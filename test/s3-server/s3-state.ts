@@ -37,6 +37,8 @@ export interface BucketSetup {
   readonly keepsLocked?: boolean
   /** What is taken with 200 and forgotten. */
   readonly ignores?: readonly ('lock' | 'encryption')[]
+  /** Whether a part of an object can be asked for. Default: yes. */
+  readonly ranges?: boolean
   /** Its lifecycle rules, as XML. */
   readonly lifecycle?: string
 }
@@ -73,10 +75,17 @@ export const handlers = {
     return { status: 200, headers: { ETag: etag } }
   },
 
-  GetObject(bucket, { key }) {
+  GetObject(bucket, { key, headers }) {
     const object = bucket.objects.get(key)
     if (object === undefined) return answerError(404, 'NoSuchKey')
-    return { status: 200, headers: objectHeaders(object), body: object.body }
+    const [, from] = /^bytes=(\d+)-$/.exec(headers.range ?? '') ?? []
+    const whole = { status: 200, headers: objectHeaders(object), body: object.body }
+    if (from === undefined || bucket.setup.ranges === false) return whole
+    const { length } = object.body
+    const body = object.body.subarray(Number(from))
+    const range = `bytes ${from}-${length - 1}/${length}`
+    const ofPart = { 'Content-Range': range, 'Content-Length': String(body.length) }
+    return { status: 206, headers: { ...whole.headers, ...ofPart }, body }
   },
 
   HeadObject(bucket, { key }) {

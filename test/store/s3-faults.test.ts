@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { StoreError } from '../../src/store/errors.ts'
@@ -43,6 +43,10 @@ async function failureOf(action: Promise<unknown>): Promise<StoreError> {
   )
   if (!(error instanceof StoreError)) throw new Error(`No StoreError: ${inspect(error)}`)
   return error
+}
+
+async function readAll(store: ObjectStore, key: string): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync((await store.open(key)) ?? []))
 }
 
 const small = Buffer.from('small')
@@ -329,6 +333,23 @@ describe('a failure that passes', () => {
     expect(seconds).toBeLessThanOrEqual(to)
   })
 
+  it.each(['put', 'list', 'get'] as const)(
+    'is no S3 server when it answers 101: %s',
+    async (act) => {
+      const { server, store } = await setUp()
+      server.inject({ kind: 'upgrade', times: attempts })
+      const acting = {
+        put: () => store.put('a', small),
+        list: () => collect(store.list('')),
+        get: () => store.get('a', { maxBytes: 1 }),
+      }[act]
+      const error = await failureOf(acting())
+      expect(error.message).toContain('the answer does not come from an S3 server')
+      expect(error).toMatchObject({ kind: 'usage', transient: false })
+      expect(server.requests).toHaveLength(1)
+    },
+  )
+
   it('is a slow server, as long as it answers in time', async () => {
     const { server, store } = await setUp()
     server.inject({ operation: 'PutObject', kind: 'slow', delayMs: 300 })
@@ -347,16 +368,45 @@ describe('a body that breaks off', () => {
       expect(server.operations()).toEqual(['PutObject', 'GetObject', 'GetObject'])
     })
 
-    it(`fails for whoever reads it as it arrives (${kind})`, async () => {
-      const { server, store } = await setUp()
+    it(`goes on where it ended for whoever reads it as it arrives (${kind})`, async () => {
+      const retries: StoreRetry[] = []
+      const { server, store } = await setUp({ onRetry: (retry) => retries.push(retry) })
+      const bytes = randomBytes(part)
+      await store.put('a', bytes)
+      server.inject({ operation: 'GetObject', kind, afterBytes: 100_000 })
+      expect(bytes.equals(await readAll(store, 'a'))).toBe(true)
+      expect(server.operations()).toEqual(['PutObject', 'GetObject', 'GetObject'])
+      expect(server.requests.at(-1)?.headers.range).toBe('bytes=100000-')
+      expect(retries).toMatchObject([{ action: 'read', target: 's3://backups/a', attempt: 1 }])
+    })
+
+    it(`fails where no part of an object can be had (${kind})`, async () => {
+      const { server, store } = await setUp({}, { ranges: false })
       await store.put('a', large.subarray(0, part))
       server.inject({ operation: 'GetObject', kind, afterBytes: 100_000 })
-      const reading = async () => collect((await store.open('a')) ?? Readable.from([]))
-      const error = await failureOf(reading())
+      const error = await failureOf(readAll(store, 'a'))
       expect(error.message).toMatch(/^Cannot read s3:\/\/backups\/a: /)
       expect(error).toMatchObject({ kind: 'failed', transient: true })
     })
   }
+
+  it('each time is given up in the end', async () => {
+    const { server, store } = await setUp()
+    await store.put('a', large.subarray(0, part))
+    server.inject({ operation: 'GetObject', kind: 'cut-body', afterBytes: 10, times: 99 })
+    const error = await failureOf(readAll(store, 'a'))
+    expect(error.message).toMatch(/^Cannot read s3:\/\/backups\/a: /)
+    expect(server.operations().filter((one) => one === 'GetObject')).toHaveLength(attempts)
+  })
+
+  it('comes drop by drop', async () => {
+    const { server, store } = await setUp({ idleTimeoutMs: 100 })
+    await store.put('a', large.subarray(0, 5000))
+    server.inject({ operation: 'GetObject', kind: 'drip-body', times: 99 })
+    const error = await failureOf(readAll(store, 'a'))
+    expect(error.message).toBe('Cannot read s3://backups/a: the server did not answer in time')
+    expect(server.operations().filter((one) => one === 'GetObject')).toHaveLength(3)
+  })
 
   it('is a listing, too', async () => {
     const { server, store } = await setUp({ requestTimeoutMs: 100 })
