@@ -199,7 +199,10 @@ function perform(
 
 /** Sends the answer, the whole of it unless a fault stops it midway. */
 function sendBody(response: ServerResponse, answer: S3Answer, fault: Fault | undefined): void {
-  if (fault?.kind === 'drip-body') return dripBody(response, answer)
+  if (fault?.kind === 'drip-body') {
+    dripBody(response, answer)
+    return
+  }
   if (fault?.kind !== 'cut-body' && fault?.kind !== 'stall-body') {
     send(response, answer)
     return
