@@ -88,6 +88,8 @@ export function createReporter(options: ReporterOptions): Reporter {
       onFailure: (kind) => options.onFailedNotification?.(kind),
       retryBaseMs: options.retryBaseMs,
       signal,
+      shard: config.shard,
+      accounts: config.accounts.length,
     })
     log.info({ accounts: config.accounts.length }, 'run begins')
     void notifier.started()

@@ -254,6 +254,12 @@ function declareKeepingVerbs(program: Command, run: Run): void {
     .option('--max-age <duration>', 'older than this is stale, such as 26h')
     .addOption(
       new Option(
+        '--ping',
+        'ping the configured addresses without {shard}: success when every account is good, else failure; needs --max-age',
+      ).conflicts(['account', 'listen']),
+    )
+    .addOption(
+      new Option(
         '--listen <host:port>',
         'serve metrics of all configured accounts for Prometheus, until told to stop',
       ).conflicts(['account', 'json']),

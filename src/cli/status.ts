@@ -1,29 +1,21 @@
 import type { AccountConfig } from '../config/config.ts'
 import { parseDuration } from '../config/duration.ts'
 import { DashkeepError } from '../errors.ts'
-import { type AccountState, stateOf } from '../snapshot/account-state.ts'
+import { stateOf } from '../snapshot/account-state.ts'
 import { countObjects } from '../snapshot/manifest.ts'
-import { type AccountStatus, readStatus } from '../snapshot/status.ts'
+import { readStatus } from '../snapshot/status.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { configuredName, lookUpAccount } from './choose-account.ts'
 import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { manage } from './management.ts'
 import type { CommonOptions } from './program.ts'
+import { type Line, unknownOwner } from './status-line.ts'
+import type { Found } from './status-ping.ts'
 import { formatTable } from './table.ts'
 import { formatAge, formatBytes, plural, type Terminal } from './terminal.ts'
 import { logFuture } from './warn-of-future.ts'
 import { openWatchedArchive } from './watched-archive.ts'
-
-/** One account as people and programs are told of it. */
-interface Line {
-  readonly state: AccountState
-  readonly accountId: number | undefined
-  /** The service's name of it, or the configured one when the archive holds nothing of it. */
-  readonly name: string | undefined
-  readonly configuredAs: string | undefined
-  readonly status: AccountStatus | undefined
-}
 
 /** `dashkeep status`: fit for a monitoring check by its exit code and its JSON alike. */
 export async function status(
@@ -33,6 +25,7 @@ export async function status(
     maxAge?: string
     listen?: string
     interval?: string
+    ping?: boolean
   },
 ): Promise<number> {
   if (options.listen !== undefined) {
@@ -45,15 +38,33 @@ export async function status(
       hint: 'add --listen 127.0.0.1:5337 to look at the archive again and again',
     })
   }
-  const maxAgeMs = options.maxAge === undefined ? undefined : parseDuration(options.maxAge)
+  const { maxAge, account } = options
+  const maxAgeMs = maxAge === undefined ? undefined : parseDuration(maxAge)
+  if (options.ping && maxAgeMs === undefined) throw neverStale
   const context = await createContext(terminal, options, ['store'])
+  const judge = () => judgeArchive(terminal, context, { maxAgeMs, account })
+  if (!options.ping) return (await judge()).exitCode
+  const { pingFound } = await import('./status-ping.ts')
+  return pingFound(terminal, context, judge)
+}
+
+const neverStale = new DashkeepError('Cannot ping: without --max-age no account is ever stale', {
+  kind: 'usage',
+  hint: 'add --max-age 26h for a backup each day',
+})
+
+/** Judges one account or all, and prints what it finds. */
+async function judgeArchive(
+  terminal: Terminal,
+  context: Context,
+  { maxAgeMs, account }: { maxAgeMs: number | undefined; account: string | undefined },
+): Promise<Found> {
   const { config, log } = context
   const store = await openWatchedArchive(terminal, { config, log })
   const now = terminal.now()
   try {
     terminal.progress.begin('reading', { unit: 'manifest', counting: 'read' })
     const asking = { now, maxAgeMs, signal: terminal.signal }
-    const { account } = options
     const lines = account
       ? await readAccount(store, context, account, asking)
       : await readLines(store, context, asking)
@@ -72,7 +83,8 @@ export async function status(
       terminal.printJson({ accounts, subAccountsError: unlisted?.message })
     } else printStatus(terminal, lines, { now, url: store.url, unlisted })
     const exitCode = exitCodeFor(lines)
-    return exitCode === exitCodes.done && unlisted ? exitCodes.partly : exitCode
+    const isPartly = exitCode === exitCodes.done && unlisted !== undefined
+    return { lines, unlisted, exitCode: isPartly ? exitCodes.partly : exitCode }
   } finally {
     await store.close()
   }
@@ -156,10 +168,6 @@ function missingAccounts(accounts: readonly NamedAccount[], lines: readonly Line
       return { state: 'missing', accountId, name, configuredAs, status: undefined }
     })
 }
-
-/** Why an account without a configured id is missing. */
-const unknownOwner =
-  'the newest snapshot of no account was taken under this name; run a backup, or set its accountId'
 
 /** Stale weighs most, since it is what a monitoring check asks for. */
 function exitCodeFor(lines: readonly Line[]): number {

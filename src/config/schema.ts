@@ -239,7 +239,9 @@ export const fileSchema = z
           }),
           z.strictObject({
             kind: z.literal('ping'),
-            url: secretSource.describe('Where the address comes from'),
+            url: secretSource.describe(
+              'Where the address comes from; {shard} in it is the index of the shard',
+            ),
             exitStatus: z.boolean().optional().describe('Ping /<exit status> instead of /fail'),
           }),
         ]),

@@ -4,8 +4,10 @@ import type { FindProxy } from '../http/proxy.ts'
 import type { Logger } from '../log.ts'
 import type { RunOutcome } from '../outcome.ts'
 import { post } from '../post.ts'
+import type { Shard } from '../shard.ts'
 import { newsOf } from './events.ts'
 import { composeJson, composeMarkup, composeText } from './message.ts'
+import { isForShards, pingAddress } from './ping-address.ts'
 
 /** Bytes of log that a ping carries. */
 const MAX_LOG_BYTES = 10_000
@@ -27,13 +29,19 @@ export interface NotifierOptions {
   readonly retryBaseMs?: number | undefined
   /** Ends what is being sent. */
   readonly signal?: AbortSignal | undefined
+  /** Which part of the accounts the run is over; all of them when undefined. */
+  readonly shard?: Shard | undefined
 }
 
-/** Makes the notifier of one run. A second event is told only once the first is through. */
+/**
+ * Makes the notifier of one run. A second event is told only once the first is through. A run over
+ * no account pings nothing but a failure.
+ */
 export function createNotifier(
   receivers: readonly NotificationConfig[],
-  options: NotifierOptions,
+  options: NotifierOptions & { accounts: number },
 ): Notifier {
+  const isEmpty = options.accounts === 0
   const queues = receivers.map((receiver) => createQueue(receiver, options))
   const tellAll = async (compose: (receiver: NotificationConfig) => Letter | undefined) => {
     await Promise.all(
@@ -44,14 +52,58 @@ export function createNotifier(
     )
   }
   return {
-    started: () => tellAll((receiver) => (receiver.kind === 'ping' ? startPing : undefined)),
+    async started() {
+      if (!isEmpty) return tellAll(({ kind }) => (kind === 'ping' ? startPing : undefined))
+      const isHeard = receivers.some(({ kind }) => kind === 'ping')
+      if (isHeard) options.log.info('ping left out: there is no account to back up')
+    },
     ended(outcome) {
       // Here, so that no receiver is told anything but clean text.
       const run = cleanStrings(outcome)
-      return tellAll((receiver) => composeLetter(receiver, run, options.logTail))
+      return tellAll((receiver) => {
+        if (receiver.kind !== 'ping') return composeNews(receiver, run)
+        const isUntold = isEmpty && run.exitCode === 0
+        return isUntold ? undefined : composePing(judge(run), options.logTail(), receiver)
+      })
     },
   }
 }
+
+/** What a ping says of a run, or `status` of the whole archive. */
+export interface Judgement {
+  readonly exitCode: number
+  /** Clean text. */
+  readonly text: string
+}
+
+/**
+ * Finds the pings whose address is not for single shards. One whose address cannot be read counts:
+ * sending it says why.
+ */
+export async function pingsOfAllShards(
+  receivers: readonly NotificationConfig[],
+  readAddress: NotifierOptions['readAddress'],
+): Promise<PingConfig[]> {
+  const pings = receivers.filter((receiver) => receiver.kind === 'ping')
+  const addresses = await Promise.all(
+    pings.map(({ url }) => readAddress(url).catch(() => undefined)),
+  )
+  return pings.filter((_ping, place) => !isForShards(addresses[place] ?? ''))
+}
+
+/** Pings a judgement. Never throws: what could not be told is logged. */
+export async function pingJudgement(
+  pings: readonly PingConfig[],
+  judgement: Judgement,
+  options: NotifierOptions,
+): Promise<void> {
+  const send = (ping: PingConfig) =>
+    createQueue(ping, options).send(composePing(judgement, options.logTail(), ping))
+  await Promise.all(pings.map(send))
+}
+
+export type PingConfig = Extract<NotificationConfig, { kind: 'ping' }>
+type NewsConfig = Exclude<NotificationConfig, PingConfig>
 
 /** One message, ready to be sent. */
 interface Letter {
@@ -64,16 +116,25 @@ interface Letter {
 const startPing: Letter = { suffix: '/start', contentType: 'text/plain', body: '' }
 
 function createQueue(receiver: NotificationConfig, options: NotifierOptions) {
-  const { readAddress, log, findProxy, onFailure, retryBaseMs, signal } = options
+  const { readAddress, log, findProxy, onFailure, retryBaseMs, signal, shard } = options
+  const { kind, url } = receiver
   let last = Promise.resolve()
+  let isLeftOut = false
   const deliver = async ({ suffix, contentType, body }: Letter) => {
     try {
-      const address = withSuffix(await readAddress(receiver.url), suffix)
-      await post(address, { body, contentType, findProxy, retryBaseMs, signal })
-      log.debug({ kind: receiver.kind }, 'notified')
+      const configured = await readAddress(url)
+      const address = kind === 'ping' ? pingAddress(configured, shard) : configured
+      if (typeof address === 'string') {
+        const target = withSuffix(address, suffix)
+        await post(target, { body, contentType, findProxy, retryBaseMs, signal })
+        log.debug({ kind }, 'notified')
+      } else if (!isLeftOut) {
+        isLeftOut = true
+        log[address.level]({ kind }, `ping left out: ${address.reason}`)
+      }
     } catch (error) {
-      onFailure(receiver.kind)
-      log.error({ kind: receiver.kind, reason: (error as Error).message }, 'notification failed')
+      onFailure(kind)
+      log.error({ kind, reason: (error as Error).message }, 'notification failed')
     }
   }
   const send = (letter: Letter) => {
@@ -90,28 +151,27 @@ function withSuffix(address: string, suffix: string): string {
   return url.href
 }
 
-function composeLetter(
-  receiver: NotificationConfig,
-  run: RunOutcome,
-  logTail: () => string,
-): Letter | undefined {
-  if (receiver.kind === 'ping') return composePing(run, logTail(), receiver)
+function composeNews(receiver: NewsConfig, run: RunOutcome): Letter | undefined {
   const news = newsOf(run, receiver.on)
   if (news === undefined) return undefined
   const content = receiver.kind === 'slack' ? { text: composeMarkup(news) } : composeJson(news)
   return { suffix: '', contentType: 'application/json', body: JSON.stringify(content) }
 }
 
-function composePing(
-  run: RunOutcome,
-  log: string,
-  { exitStatus }: { exitStatus: boolean },
-): Letter {
+function judge(run: RunOutcome): Judgement {
   const news = newsOf(run, runEvents)
   const text = news ? composeText(news) : 'dashkeep: no account to back up'
-  const failure = exitStatus ? `/${run.exitCode}` : '/fail'
+  return { exitCode: run.exitCode, text }
+}
+
+function composePing(
+  { exitCode, text }: Judgement,
+  log: string,
+  { exitStatus }: PingConfig,
+): Letter {
+  const failure = exitStatus ? `/${exitCode}` : '/fail'
   return {
-    suffix: run.exitCode === 0 ? '' : failure,
+    suffix: exitCode === 0 ? '' : failure,
     contentType: 'text/plain; charset=utf-8',
     body: `${text}\n\n${log.slice(-MAX_LOG_BYTES)}`,
   }

@@ -143,6 +143,14 @@ export const examples: Readonly<Record<string, Run | string>> = {
     says: [/"msg":"stopped"/],
   },
 
+  'dashkeep status --max-age 26h --ping': {
+    set: ({ account, receiver }) => ({
+      env: { ...account, DASHKEEP_PING_URL: `${receiver.url}/ping` },
+      replace: { 'dashkeep status': 'dashkeep backup && dashkeep status' },
+    }),
+    says: [/^ *100001 +Shop +good /m],
+  },
+
   'dashkeep sandbox': {
     set: async ({ account, folder }) => {
       for (const name of ['production', 'staging']) {

@@ -226,6 +226,26 @@ describe('a notification', () => {
     }
   })
 
+  it('of status gets no line from an account name, and stays short', async () => {
+    await using receiver = await startReceiver()
+    for (const accountName of [hostile('x'), 'A'.repeat(1_000_000)]) {
+      await using trial = await startTrial({ accounts: [shop({ accountName })] })
+      await trial.runAt(monday, ['backup'])
+      const later = new Date(monday.getTime() + 48 * 3600_000)
+      const changes = { DASHKEEP_PING_URL: `${receiver.url}/ping` }
+      const args = ['status', '--max-age', '26h', '--ping']
+      expect((await trial.runAt(later, args, changes)).exitCode).toBe(4)
+      const { path, body = '' } = receiver.received.at(-1) ?? {}
+      expect(path).toBe('/ping/fail')
+      expectCleanLines(body)
+      expect(body.split('\n').slice(1, 3)).toEqual([
+        expect.stringMatching(/^stale /),
+        expect.stringMatching(/^status of /),
+      ])
+      expect(body.length).toBeLessThan(15_000)
+    }
+  })
+
   it('stays short when the name is a megabyte long', async () => {
     await using receiver = await startReceiver()
     const accountName = 'A'.repeat(1_000_000)

@@ -31,6 +31,7 @@ async function notifierOf(
     findProxy,
     onFailure: (kind) => failures.push(kind),
     retryBaseMs: 1,
+    accounts: 1,
   })
   return { notifier, failures, log: () => Buffer.concat(chunks).toString() }
 }
