@@ -12,7 +12,7 @@ import { createContext } from './context.ts'
 import { exitCodeOf, exitCodeOfRun } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { countArrivals } from './progress.ts'
-import { formatTable } from './table.ts'
+import { formatObject, formatTable } from './table.ts'
 import { formatBytes, plural, printHint, type Terminal } from './terminal.ts'
 
 interface BackupVerbOptions extends CommonOptions {
@@ -188,8 +188,8 @@ function printChanges(terminal: Terminal, change: TypeChanges): void {
     [colors.yellow('~'), change.changed, change.counts.changed],
   ]
   for (const [sign, objects, count] of kinds) {
-    for (const { id, title } of objects.slice(0, MAX_SHOWN)) {
-      terminal.print(`  ${sign} ${id}${title === undefined ? '' : `  ${colors.dim(title)}`}`)
+    for (const object of objects.slice(0, MAX_SHOWN)) {
+      terminal.print(formatObject(terminal, sign, object))
     }
     const hidden = count - Math.min(objects.length, MAX_SHOWN)
     if (hidden > 0) terminal.print(`  ${sign} … and ${hidden} more of ${change.type}`)

@@ -3,13 +3,14 @@ import { parseLossless, stringifyLossless } from '../objects/lossless-json.ts'
 import { openNested } from '../objects/open-nested.ts'
 import { readManifest } from '../snapshot/archive.ts'
 import { findNamed } from '../snapshot/find.ts'
-import type { Manifest } from '../snapshot/manifest.ts'
+import type { Manifest, ManifestExport } from '../snapshot/manifest.ts'
 import { copyExport, exportOf, readObjects } from '../snapshot/read-objects.ts'
 import { exportsOf } from '../snapshot/stored-export.ts'
 import { type ArchiveReader, openReader } from './archive-reader.ts'
 import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
+import type { Progress } from './progress.ts'
 import { selectFolder } from './select-snapshots.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -27,12 +28,15 @@ export async function cat(terminal: Terminal, options: CatVerbOptions): Promise<
   const { store, folders, read } = reader
   const folder = selectFolder(folders, options.snapshot ?? 'latest', terminal.now())
   const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, read)
-  const write = terminal.writeRaw
+  const { writeRaw: write, progress } = terminal
   if (!manifest.exports.some(({ type }) => type === options.object)) {
-    const hit = await findHit(reader, manifest, options.object)
+    const hit = await findHit(reader, manifest, options.object, progress)
     await write(options.open ? openHit(hit, 0) : hit)
     await write('\n')
-  } else if (options.open) {
+    return exitCodes.done
+  }
+  beginReading(progress, [exportOf(manifest, options.object)])
+  if (options.open) {
     await writeOpened(reader, manifest, options.object, write)
   } else {
     await copyExport(store, manifest, options.object, { ...read, onContent: write })
@@ -40,12 +44,22 @@ export async function cat(terminal: Terminal, options: CatVerbOptions): Promise<
   return exitCodes.done
 }
 
+/** Shows how much of the stored files has been read. */
+function beginReading(progress: Progress, exports: readonly ManifestExport[]): void {
+  const totalBytes = exports.reduce((sum, { file }) => sum + file.stored.bytes, 0)
+  const total = exports.length
+  progress.begin('reading', { unit: 'file', total, totalBytes, counting: 'read' })
+}
+
 async function findHit(
   { store, read }: ArchiveReader,
   manifest: Manifest,
   text: string,
+  progress: Progress,
 ): Promise<Uint8Array> {
+  beginReading(progress, manifest.exports)
   const { id, type } = await findNamed(exportsOf(store, manifest), text, read)
+  beginReading(progress, [exportOf(manifest, type)])
   let bytes = new Uint8Array()
   for await (const hit of readObjects(store, manifest, type, read)) {
     if (hit.id === id) bytes = Uint8Array.from(hit.bytes)

@@ -7,6 +7,7 @@ import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { CommonOptions } from './program.ts'
 import { selectFolder } from './select-snapshots.ts'
+import { fitText, roomBeside } from './table.ts'
 import { plural, type Terminal } from './terminal.ts'
 
 interface FindVerbOptions extends CommonOptions {
@@ -61,7 +62,7 @@ async function allSnapshots(terminal: Terminal, reader: ArchiveReader): Promise<
   const timeline = await readWatchedTimeline(terminal, reader)
   return {
     exports: timeline.types.flatMap((type) => timeline.stretches(type)),
-    label: `all ${plural(timeline.snapshots, 'snapshot')}`,
+    label: timeline.snapshots === 1 ? 'the only snapshot' : `all ${timeline.snapshots} snapshots`,
     problems: timeline.unreadable.map(({ message }) => message),
   }
 }
@@ -87,21 +88,29 @@ function printObjects(
   const { colors } = terminal
   for (const { id, title, snapshot, since, matches } of objects) {
     const span = since === snapshot ? snapshot : `${since} to ${snapshot}`
-    terminal.print(`${colors.bold(id)}  ${title ?? ''}  ${colors.dim(span)}`)
+    const line = `${colors.bold(id)}  ${title ?? ''}  ${colors.dim(span)}`
+    const fits = roomBeside(terminal, line) > 0
+    const name = `${colors.bold(id)}  ${fitText(terminal, title ?? '', `${id}  `)}`
+    terminal.print(fits ? line : [name, `    ${colors.dim(span)}`])
     for (const { path, text: found } of matches) {
-      const place = path.map((step) => String(step)).join(' › ')
-      terminal.print(`    ${place}: ${excerpt(found, text)}`)
+      const place = `    ${path.map((step) => String(step)).join(' › ')}: `
+      const part = excerpt(found, text, roomBeside(terminal, place))
+      terminal.print(`${place}${fitText(terminal, part, place)}`)
     }
   }
   if (objects.length > 0) terminal.print()
   terminal.print(`${plural(objects.length, 'object')} with ${text} in ${label}`)
 }
 
-/** The part of a text in which the pattern, or the beginning of a glob, is found. */
-function excerpt(text: string, pattern: string): string {
+/**
+ * The part of a text in which the pattern, or the beginning of a glob, is found. In a line that has
+ * room for little, less stands before it.
+ */
+function excerpt(text: string, pattern: string, room: number): string {
   const literal = pattern.split(/[*?]/).find((part) => part !== '') ?? ''
   const at = Math.max(text.toLowerCase().indexOf(literal.toLowerCase()), 0)
-  const from = Math.max(at - CONTEXT, 0)
+  const context = Math.min(CONTEXT, Math.max(Math.floor((room - literal.length) / 2) - 1, 0))
+  const from = Math.max(at - context, 0)
   const to = at + literal.length + CONTEXT
   const part = text.slice(from, to).replaceAll(/\s+/g, ' ')
   return `${from > 0 ? '…' : ''}${part}${to < text.length ? '…' : ''}`

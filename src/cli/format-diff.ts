@@ -7,6 +7,7 @@ import {
   type JsonValue,
   stringifyLossless,
 } from '../objects/lossless-json.ts'
+import { widthOf } from './table.ts'
 import { type Colors, plural } from './terminal.ts'
 
 /** Characters of a value shown, and of a text around what differs. */
@@ -23,22 +24,35 @@ export interface DiffStyle {
   readonly colors: Colors
   /** Differences shown at most. */
   readonly limit?: number | undefined
+  /** Columns that a line may have; as many as it takes when undefined. */
+  readonly columns?: number | undefined
 }
+
+interface LineStyle {
+  readonly colors: Colors
+  readonly columns: number
+}
+
+/** Lines as long as they take. */
+const wide = { columns: Number.POSITIVE_INFINITY }
 
 /** Every difference in a line, or a few where texts are long. Nothing in them steers a terminal. */
 export function formatDifferences(
   diff: ObjectDiff,
-  { colors, limit = Number.POSITIVE_INFINITY }: DiffStyle,
+  { colors, limit = Number.POSITIVE_INFINITY, columns = Number.POSITIVE_INFINITY }: DiffStyle,
 ): string[] {
   const { differences } = diff
   if (differences.length === 0) return [colors.dim(sameContent)]
-  const lines = differences.slice(0, limit).flatMap((one) => formatDifference(one, diff, colors))
+  const lines = differences
+    .slice(0, limit)
+    .flatMap((one) => formatDifference(one, diff, { colors, columns }))
   const hidden = differences.length - limit
   return hidden > 0 ? [...lines, colors.dim(`… and ${plural(hidden, 'more difference')}`)] : lines
 }
 
-function formatDifference(difference: Difference, diff: ObjectDiff, colors: Colors): string[] {
-  const path = formatPath(difference.path, diff)
+function formatDifference(difference: Difference, diff: ObjectDiff, style: LineStyle): string[] {
+  const { colors } = style
+  const path = formatPath(difference.path, diff, style)
   switch (difference.kind) {
     case 'added':
       return [`${colors.green('+')} ${path}${describeItem(difference.path, difference.after)}`]
@@ -51,7 +65,7 @@ function formatDifference(difference: Difference, diff: ObjectDiff, colors: Colo
     case 'reordered':
       return [`${colors.cyan('↔')} ${path} in another order`]
     case 'changed':
-      return formatChange(path, difference.before, difference.after, colors)
+      return formatChange(path, difference.before, difference.after, style)
   }
 }
 
@@ -70,23 +84,32 @@ function describeMove(before: PanelPlace, after: PanelPlace): string {
   return parts.join(', ')
 }
 
-function formatChange(path: string, before: JsonValue, after: JsonValue, colors: Colors): string[] {
+function formatChange(
+  path: string,
+  before: JsonValue,
+  after: JsonValue,
+  { colors, columns }: LineStyle,
+): string[] {
   const sign = colors.yellow('~')
   if (typeof before === 'string' && typeof after === 'string') {
     if (before.includes('\n') || after.includes('\n')) {
       return [`${sign} ${path}:`, ...formatLines(before, after, colors)]
     }
     if (before.length > MAX_VALUE || after.length > MAX_VALUE) {
-      const [left, right] = cutToDifference(before, after)
-      return [
-        `${sign} ${path}:`,
-        `    ${colors.red(`- ${left}`)}`,
-        `    ${colors.green(`+ ${right}`)}`,
-      ]
+      return inTwoLines(path, cutToDifference(before, after), colors)
     }
   }
+  const values = [formatValue(before), formatValue(after)] as const
+  const line = `${sign} ${path}: ${colors.red(values[0])} → ${colors.green(values[1])}`
+  return widthOf(line) <= columns ? [line] : inTwoLines(path, values, colors)
+}
+
+/** Both values below the path, so that each has a line of its own. */
+function inTwoLines(path: string, [before, after]: readonly [string, string], colors: Colors) {
   return [
-    `${sign} ${path}: ${colors.red(formatValue(before))} → ${colors.green(formatValue(after))}`,
+    `${colors.yellow('~')} ${path}:`,
+    `    ${colors.red(`- ${before}`)}`,
+    `    ${colors.green(`+ ${after}`)}`,
   ]
 }
 
@@ -131,13 +154,18 @@ function formatValue(value: JsonValue): string {
   return shorten(stringifyLossless(value))
 }
 
-function shorten(text: string): string {
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text
+function shorten(text: string, max = MAX_VALUE): string {
+  return text.length > max ? `${text.slice(0, max)}…` : text
 }
 
 /** `panelsJSON › panel 3 (Errors by host) › title`: the way from the saved object on. */
-function formatPath(path: readonly Step[], diff: ObjectDiff): string {
-  const steps = ownPath(path, diff.type).map((step) => formatStep(step, diff))
+function formatPath(
+  path: readonly Step[],
+  diff: ObjectDiff,
+  { columns }: Pick<LineStyle, 'columns'>,
+): string {
+  const maxTitle = Math.min(MAX_VALUE, Math.ceil(columns / 4))
+  const steps = ownPath(path, diff.type).map((step) => formatStep(step, diff, maxTitle))
   return steps.join(' › ') || 'the hit'
 }
 
@@ -148,13 +176,13 @@ function ownPath(path: readonly Step[], type: string): readonly Step[] {
   return own[0] === 'kibanaSavedObjectMeta' && own.length > 1 ? own.slice(1) : own
 }
 
-function formatStep(step: Step, diff: ObjectDiff): string {
+function formatStep(step: Step, diff: ObjectDiff, maxTitle = MAX_VALUE): string {
   if (typeof step === 'string') return step
   if (typeof step === 'number') return `[${step}]`
   const key = step.key
   const label = isPanel(step) ? `panel ${key}` : `${step.by} ${key}`
   const title = titleOfItem(step.item, diff)
-  return title === undefined ? label : `${label} (${shorten(title)})`
+  return title === undefined ? label : `${label} (${shorten(title, maxTitle)})`
 }
 
 function isPanel(step: Step | undefined): boolean {
@@ -198,7 +226,7 @@ export function summarizeDifferences(diff: ObjectDiff): string {
     const only = first && others.length === 0
     parts.push(
       only
-        ? `${formatPath(first.path, diff)} ${first.kind}`
+        ? `${formatPath(first.path, diff, wide)} ${first.kind}`
         : `${name}: ${plural(others.length + 1, 'difference')}`,
     )
   }

@@ -12,6 +12,7 @@ import { createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { formatDifferences, summarizeDifferences } from './format-diff.ts'
 import type { CommonOptions } from './program.ts'
+import { fitText, roomBeside } from './table.ts'
 import { formatAge, formatTime, plural, type Terminal } from './terminal.ts'
 
 interface HistoryVerbOptions extends CommonOptions {
@@ -25,6 +26,9 @@ interface Step {
   readonly event: HistoryEvent
   readonly diff: ObjectDiff | undefined
 }
+
+/** What stands before the details of an event. */
+const INDENT = '    '
 
 /** The object that is asked for. */
 type Followed = Pick<Candidate, 'type' | 'id' | 'title'>
@@ -118,18 +122,20 @@ async function printSteps(
   patch: boolean,
 ): Promise<void> {
   const { colors } = terminal
-  terminal.print(`${colors.bold(object.id)}  ${object.title ?? ''}`)
+  const title = fitText(terminal, object.title ?? '', `${object.id}  `)
+  terminal.print(`${colors.bold(object.id)}  ${title}`)
   terminal.print()
+  const columns = roomBeside(terminal, INDENT)
   let versions = 0
   let last: HistoryEvent | undefined
   for await (const { event, diff } of steps) {
     const suspect = event.suspect ? colors.yellow('  (suspect snapshot)') : ''
     const when = `${formatTime(event.takenAt)}  ${event.snapshot}`
     terminal.print(`${when}  ${paintKind(event, terminal)}${suspect}`)
-    const details = patch && diff ? formatDifferences(diff, { colors }) : []
+    const details = patch && diff ? formatDifferences(diff, { colors, columns }) : []
     const summary = patch && diff ? undefined : summarize({ event, diff })
     if (summary !== undefined) details.push(summary)
-    for (const line of details) terminal.print(`    ${line}`)
+    for (const line of details) terminal.print(INDENT + fitText(terminal, line, INDENT))
     if (event.kind !== 'unreadable') last = event
     if (!['unreadable', 'disappeared'].includes(event.kind)) versions += 1
   }

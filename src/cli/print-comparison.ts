@@ -9,11 +9,14 @@ import {
 } from '../snapshot/diff.ts'
 import type { ReadOptions } from '../snapshot/read-objects.ts'
 import { formatDifferences } from './format-diff.ts'
-import { formatTable } from './table.ts'
+import { fitText, formatObject, formatTable, roomBeside } from './table.ts'
 import { formatTime, type Terminal } from './terminal.ts'
 
 /** Differences shown of one object, unless it was asked for. */
 const MAX_SHOWN = 40
+
+/** What stands before the differences of an object. */
+const INDENT = '      '
 
 /** Both sides and what is compared of them. */
 export interface Comparison {
@@ -131,20 +134,21 @@ async function printDiffs(
   { whole }: PrintOptions,
 ): Promise<void> {
   const { colors } = terminal
+  const columns = roomBeside(terminal, INDENT)
   printSides(terminal, comparison)
   for (const found of diffs) {
     const { type, added, removed, touched } = found
     terminal.print()
     terminal.print(`${colors.bold(type)}  ${summarize(found)}`)
-    const line = (sign: string, { id, title }: NamedObject) =>
-      terminal.print(`  ${sign} ${id}${title ? `  ${colors.dim(title)}` : ''}`)
+    const line = (sign: string, object: NamedObject) =>
+      terminal.print(formatObject(terminal, sign, object))
     for (const one of added) line(colors.green('+'), one)
     for (const one of removed) line(colors.red('-'), one)
     for await (const { object: one, diff } of readChanges(comparison, found)) {
       line(colors.yellow('~'), one)
       const limit = whole ? undefined : MAX_SHOWN
-      const lines = formatDifferences(diff, { colors, limit })
-      for (const text of lines) terminal.print(`      ${text}`)
+      const lines = formatDifferences(diff, { colors, limit, columns })
+      for (const text of lines) terminal.print(INDENT + fitText(terminal, text, INDENT))
     }
     if (whole) for (const one of touched) line(colors.dim('·'), one)
   }

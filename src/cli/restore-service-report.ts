@@ -14,6 +14,7 @@ import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import { formatDifferences } from './format-diff.ts'
 import type { Restoring } from './restore.ts'
 import { needsToJson, printList, printNeeds, printSource, sourceToJson } from './restore-report.ts'
+import { fitText, formatObject, roomBeside } from './table.ts'
 import { plural, printHint, type Terminal } from './terminal.ts'
 
 /** Where the objects go. */
@@ -61,6 +62,9 @@ const actions: readonly [RestoreAction, string][] = [
 
 const signs: Partial<Record<RestoreAction, string>> = { create: '+', overwrite: '~', leave: '=' }
 
+/** What stands before the differences of an object. */
+const INDENT = '      '
+
 /** Differences shown of one object. */
 const MAX_DIFFERENCES = 10
 
@@ -93,9 +97,8 @@ export async function printPlan(
     const sign = signs[action]
     if (sign === undefined) continue
     printList(terminal, objects, (planned) => {
-      const { id, title } = planned.entry
-      const name = title === undefined ? '' : `  ${colors.dim(title)}`
-      return [`  ${shown[action](sign)} ${id}${name}`, ...(changes.get(planned) ?? [])]
+      const line = formatObject(terminal, shown[action](sign), planned.entry)
+      return [line, ...(changes.get(planned) ?? [])]
     })
   }
   printNeeds(terminal, selection, plan.missing)
@@ -104,15 +107,17 @@ export async function printPlan(
 
 /** The lines that say what overwriting changes, for the objects that are shown. */
 async function describeChanges(
-  { colors }: Terminal,
+  terminal: Terminal,
   overwrites: AsyncIterable<Overwrite>,
 ): Promise<Map<PlannedObject, string[]>> {
+  const { colors } = terminal
+  const columns = roomBeside(terminal, INDENT)
   const changes = new Map<PlannedObject, string[]>()
   for await (const { planned, diff } of overwrites) {
-    const lines = formatDifferences(diff, { colors, limit: MAX_DIFFERENCES })
+    const lines = formatDifferences(diff, { colors, limit: MAX_DIFFERENCES, columns })
     changes.set(
       planned,
-      lines.map((line) => `      ${line}`),
+      lines.map((line) => INDENT + fitText(terminal, line, INDENT)),
     )
   }
   return changes

@@ -89,6 +89,40 @@ function totalOf(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1))
 }
 
+/**
+ * Cuts a text to what the rest of its line leaves of a terminal's width, such as an id before it, and
+ * ends it with an ellipsis. A few columns of it stay in any case. In a pipe it stays whole.
+ */
+export function fitText(
+  { columns }: Pick<Terminal, 'columns'>,
+  text: string,
+  rest: string,
+): string {
+  if (columns === undefined) return text
+  return shorten(cleanColored(text), Math.max(roomBeside({ columns }, rest), MIN_TEXT))
+}
+
+/** A line that names an object after a sign. On a terminal the title is cut, the id is not. */
+export function formatObject(
+  terminal: Pick<Terminal, 'colors' | 'columns'>,
+  sign: string,
+  { id, title }: { id: string; title?: string | undefined },
+): string {
+  const start = `  ${sign} ${id}`
+  return title ? `${start}  ${terminal.colors.dim(fitText(terminal, title, `${start}  `))}` : start
+}
+
+/** Columns of a terminal that the rest of a line leaves; without end in a pipe. */
+export function roomBeside({ columns }: Pick<Terminal, 'columns'>, rest: string): number {
+  if (columns === undefined) return Number.POSITIVE_INFINITY
+  return Math.max(columns - widthOf(rest), 0)
+}
+
+/** Columns that a line takes, colours aside. */
+export function widthOf(line: string): number {
+  return stringWidth(cleanColored(line))
+}
+
 const segmenter = new Intl.Segmenter()
 
 /** Cuts a cell, colours kept, and ends it with an ellipsis. */

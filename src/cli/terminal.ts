@@ -75,7 +75,8 @@ export function createTerminal(
       stdout.write(`${escapeHidden(stringify(value))}\n`)
     },
     writeRaw(bytes) {
-      progress.end()
+      // What goes into a pipe or a file does not meet the line.
+      if (stdout.isTTY === true) progress.end()
       return writeRaw(stdout, bytes, signal)
     },
   }

@@ -3,10 +3,24 @@ import { createColors } from '../../src/cli/colors.ts'
 import { formatDifferences } from '../../src/cli/format-diff.ts'
 import { diffValues } from '../../src/objects/diff-objects.ts'
 
-function format(before: string, after: string): string[] {
+function format(before: string, after: string, columns?: number): string[] {
   const diff = { ...diffValues(before, after), type: 'visualization', references: [] }
-  return formatDifferences(diff, { colors: createColors(false) }).map((line) => line.trim())
+  return formatDifferences(diff, { colors: createColors(false), columns }).map((line) =>
+    line.trim(),
+  )
 }
+
+describe('a change that is longer than a line', () => {
+  const [before, after] = [`${'a'.repeat(50)} before`, `${'a'.repeat(50)} after`]
+
+  it('has a line for each value', () => {
+    expect(format(before, after, 80)).toEqual(['~ the hit:', `- "${before}"`, `+ "${after}"`])
+  })
+
+  it('is one line in a pipe', () => {
+    expect(format(before, after)).toEqual([`~ the hit: "${before}" → "${after}"`])
+  })
+})
 
 describe('a text of several lines', () => {
   const lines = Array.from({ length: 50 }, (_, place) => `line ${place}`)

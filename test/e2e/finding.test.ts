@@ -217,6 +217,13 @@ describe('find', () => {
       { objects: [{ id: 'dashboard:orders', matches: [{ path: ['panelsJSON', 0, 'title'] }] }] },
     ])
   })
+
+  it('names the only snapshot as such', async () => {
+    await using trial = await startTrial()
+    await trial.run(['backup'])
+    const { stdout } = await trial.run(['find', 'nothing like this', '--all'])
+    expect(stdout).toBe('0 objects with nothing like this in the only snapshot\n')
+  })
 })
 
 describe('what is damaged', () => {

@@ -37,9 +37,9 @@ async function startLong() {
   return { trial, env }
 }
 
-/** Lines of tables: addresses, names in sentences and lists of objects are as long as they are. */
+/** Lines of tables and lists: addresses and names in sentences are as long as they are. */
 function tableLines(screen: readonly string[]): string[] {
-  return screen.filter((line) => !/file:\/\/|http:\/\/|^Account |^ {2}[-+~] /.test(line))
+  return screen.filter((line) => !/file:\/\/|http:\/\/|^Account |^From snapshot /.test(line))
 }
 
 describe('on a terminal of 80 columns', () => {
@@ -59,6 +59,36 @@ describe('on a terminal of 80 columns', () => {
       const names = screen.join('\n').match(/\d{8}T\d{6}Z\S*/g) ?? []
       for (const name of names) expect(name).toMatch(/^\d{8}T\d{6}Z-[0-9a-f]{6}(\/[\w.]+)?,?$/)
       if (verb.startsWith('ls')) expect(screen.join('\n')).toContain(longId)
+    }
+  })
+
+  it('every line of a comparison fits, and what differs is in it', async () => {
+    const { trial, env } = await startLong()
+    await using _ = trial
+    const search = longSearch()
+    const changed = {
+      ...search._source.search,
+      title: `${'t'.repeat(300)}u`,
+      description: `${'d'.repeat(60)} after`,
+      columns: ['c'.repeat(90), 'd'.repeat(90)],
+    }
+    const source = { ...search._source, search: changed }
+    trial.sandbox.setObjects(shopId, 'search', [{ ...search, _source: source }])
+    await trial.run(['backup'], { ...env, DASHKEEP_BASE_URL: undefined })
+    const verbs = [
+      'diff latest~1 latest',
+      `history ${longId} --patch`,
+      `history ${longId}`,
+      'find ttt --all',
+      'find after',
+      'restore latest~1 --to-service --overwrite --dry-run',
+    ]
+    for (const verb of verbs) {
+      const { exitCode, screen } = await watchDashkeep(verb.split(' '), { env })
+      expect([verb, exitCode]).toEqual([verb, 0])
+      expect(tableLines(screen).filter((line) => line.length > 80)).toEqual([])
+      expect(screen.join('\n')).toContain(longId)
+      if (verb.includes('after')) expect(screen.join('\n')).toMatch(/description: .*after/)
     }
   })
 

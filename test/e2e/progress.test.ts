@@ -35,6 +35,7 @@ const verbs: [string, ...string[]][] = [
   ['prune', '--keep-last', '9'],
   ['restore', 'latest~2', '--to-service', '--yes'],
   ['restore', '--drill'],
+  ['cat', 'Shop overview'],
   ['whoami'],
   ['doctor'],
 ]
@@ -50,6 +51,16 @@ describe('on a terminal', () => {
       expect(screen.filter((line) => / · \d+:\d\d/.test(line))).toEqual([])
       expect(screen.at(-1)).toBe('')
     }
+  })
+
+  it.each([
+    ['Shop overview', 'reading · 0 of 3 files · 0:00'],
+    ['search', 'reading · 0 of 1 file · 0:00'],
+  ])('cat says how much of it there is to read: %s', async (object, progress) => {
+    const { trial, env } = await startWithHistory()
+    await using _ = trial
+    const { written } = await watchDashkeep(['cat', object], { env })
+    expect(written).toContain(`<<${progress}`)
   })
 
   it('lines of the log have a line to themselves', async () => {
