@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { accountsOf, runDashkeep } from '../e2e/run-dashkeep.ts'
 import { ownAuthorityFile } from '../http/tls-front.ts'
 import { checkout } from './blocks.ts'
+import { kubernetesExamples } from './kubernetes-examples.ts'
 import { isInstalled, runShell } from './shell.ts'
 import type { World } from './world.ts'
 
@@ -217,8 +218,7 @@ export const examples: Readonly<Record<string, Run | string>> = {
     ],
   },
 
-  'kubectl create namespace dashkeep':
-    'kubectl needs a cluster; test/k8s renders and checks the manifests',
+  ...kubernetesExamples,
 
   'export HTTPS_PROXY=http://user:password@proxy.example.com:3128':
     'it only sets variables; test/e2e/proxy.test.ts and tinyproxy.test.ts use them',

@@ -31,9 +31,18 @@ export function combinations(): string[][] {
   })
 }
 
-/** Writes an overlay over the base. `members` are those of its kustomization, `files` lie beside it. */
+/** Members of the kustomization of an overlay. */
+interface Members {
+  /** Names of components. */
+  readonly components?: readonly string[]
+  /** Resources beside the base. */
+  readonly resources?: readonly string[]
+  readonly [member: string]: unknown
+}
+
+/** Writes an overlay over the base, with `files` beside its kustomization. */
 export async function writeOverlay(
-  members: { readonly components?: readonly string[]; readonly [member: string]: unknown },
+  { components = [], resources = [], ...members }: Members,
   files: Readonly<Record<string, string>> = {},
 ): Promise<Overlay> {
   const parent = await mkdtemp(join(tmpdir(), 'dashkeep-overlay-'))
@@ -44,9 +53,9 @@ export async function writeOverlay(
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
     namespace: 'backups',
-    resources: [join(k8s, 'base')],
     ...members,
-    components: (members.components ?? []).map((name) => join(k8s, 'components', name)),
+    resources: [join(k8s, 'base'), ...resources],
+    components: components.map((name) => join(k8s, 'components', name)),
   }
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   await writeFile(join(folder, 'kustomization.yaml'), stringify(kustomization))

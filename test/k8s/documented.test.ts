@@ -1,0 +1,48 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { writeOverlay } from './overlay.ts'
+import { findProblems } from './relations.ts'
+import { byName, hasKubectl, k8sFolder, render, renderByKubectl } from './render.ts'
+
+const page = await readFile(join(k8sFolder, '../docs/kubernetes.md'), 'utf8')
+const blocks = [...page.matchAll(/^```yaml\n(.*?)\n```$/gms)].map(([, text = '']) => text)
+
+/** The text of a section of the page. */
+function section(title: string): string {
+  const from = page.indexOf(`\n## ${title}\n`)
+  return page.slice(from, page.indexOf('\n## ', from + 1))
+}
+
+describe('docs/kubernetes.md', () => {
+  it('names all components, and nothing that is not one', async () => {
+    const [, table = ''] = /^\| component .*\n((?:\|.*\n)+)/m.exec(section('Components')) ?? []
+    const rows = [...table.matchAll(/^\| `([\w-]+)`/gm)].map(([, name]) => name)
+    expect(rows.toSorted()).toEqual((await readdir(join(k8sFolder, 'components'))).toSorted())
+  })
+
+  it.each(blocks.map((text) => ({ title: /name: ([\w-]+)/.exec(text)?.[1], text })))(
+    'has an example that renders without problems: $title',
+    async ({ text }) => {
+      const example = parse(text) as { patches?: unknown; kind?: string }
+      const isResource = example.kind !== undefined
+      const run = text.includes('dashkeep-worker') ? 'worker' : 'many-accounts'
+      await using overlay = await writeOverlay(
+        {
+          ...(isResource && { resources: ['example.yaml'] }),
+          components: [run, 'aws'],
+          ...(!isResource && example),
+        },
+        { 'example.yaml': stringify(example) },
+      )
+      const resources = await render(overlay.folder)
+      expect(await findProblems(resources)).toEqual([])
+      await using plain = await writeOverlay({ components: [run, 'aws'] })
+      expect(resources).not.toEqual(await render(plain.folder))
+      if (hasKubectl()) {
+        expect(byName(await renderByKubectl(overlay.folder))).toEqual(byName(resources))
+      }
+    },
+  )
+})
