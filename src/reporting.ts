@@ -8,6 +8,7 @@ import { createNotifier } from './notify/notifier.ts'
 import type { AccountOutcome, GoodSnapshot, RunOutcome } from './outcome.ts'
 import { totalChanges } from './snapshot/changes.ts'
 import { isFromFuture } from './snapshot/future.ts'
+import { adviseOnSuspect } from './snapshot/guard.ts'
 import { countObjects, countStoredBytes } from './snapshot/manifest.ts'
 import { snapshotTime } from './snapshot/snapshot-name.ts'
 import { readStatus } from './snapshot/status.ts'
@@ -164,7 +165,7 @@ function toNote({ accountId, durationMs, retries, taken, error }: AccountBackup)
       changes: changes && totalChanges(changes),
     },
     reasons: [...(suspect?.reasons ?? []), ...warnings],
-    hint: suspect && 'look at the account; if it is right, run `dashkeep backup --accept-fall`',
+    hint: suspect && adviseOnSuspect(manifest.exports),
     lastGood: goodSnapshot(suspect ? suspect.lastGood : snapshot),
     recovered,
   }

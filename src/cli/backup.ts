@@ -3,6 +3,7 @@ import { hintOf } from '../errors.ts'
 import { createRunId } from '../log.ts'
 import { createReporter } from '../reporting.ts'
 import { type ChangedObject, type TypeChanges, totalChanges } from '../snapshot/changes.ts'
+import { adviseOnSuspect } from '../snapshot/guard.ts'
 import type { MissingObjects } from '../snapshot/judge.ts'
 import { countObjects, countStoredBytes } from '../snapshot/manifest.ts'
 import { isDoubtful, type TakenSnapshot } from '../snapshot/take.ts'
@@ -160,12 +161,12 @@ function printDetails(terminal: Terminal, { account, taken, error }: AccountBack
     printHint(terminal, error)
     return
   }
-  const { suspect } = taken.manifest
+  const { exports, suspect } = taken.manifest
   if (suspect !== undefined) {
     terminal.print()
     terminal.print(`${colors.yellow('suspect')} ${account.name}: ${suspect.reasons.join('; ')}`)
     for (const missing of taken.missing) terminal.print(`  ${describeMissing(missing)}`)
-    terminal.print('  hint: look at the account; if it is right, run again with --accept-fall')
+    terminal.print(`  hint: ${adviseOnSuspect(exports)}`)
   }
   for (const warning of taken.warnings) terminal.print(`${colors.yellow('warning')} ${warning}`)
   for (const change of taken.changes ?? []) printChanges(terminal, change)

@@ -333,7 +333,7 @@ function declareRestore(program: Command, run: Run): void {
     .option('--overwrite', 'also replace what is there in another state')
     .option('--any-version', 'also when the kibanaVersion of the service is another')
     .option('--allow-suspect', 'also from a snapshot that is suspect')
-    .option('--dry-run', 'with --to-service: show what would happen, and send nothing')
+    .option('--dry-run', 'with --to-service: show what would happen, and send no object')
     .option('-y, --yes', 'send without asking')
     .addHelpText('after', restoreExamples)
     .action(

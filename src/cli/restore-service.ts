@@ -62,7 +62,7 @@ export async function restoreToService(
   const [kibanaVersion = ''] = present.kibanaVersions.values()
   if (agreed) await target.checkImports(kibanaVersion, { signal })
   const before = agreed ? await keepPresent(terminal, into, plan, given) : undefined
-  terminal.progress.begin('sending', { unit: 'object', total: toSend.length })
+  if (agreed) terminal.progress.begin('sending', { unit: 'object', total: toSend.length })
   const applied = agreed
     ? await applyRestore(source, plan, target, {
         ...reading,
@@ -79,6 +79,8 @@ export async function restoreToService(
   else printOutcome(terminal, outcome)
   signal.throwIfAborted()
   if (answer === 'unasked') throw unasked('restore')
+  // Where the service takes no imports, the restore would not begin either.
+  if (options.dryRun && toSend.length > 0) await target.checkImports(kibanaVersion, { signal })
   return exitCodeFor(outcome)
 }
 

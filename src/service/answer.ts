@@ -10,6 +10,7 @@ import {
   wrongShape,
 } from './refusal.ts'
 import { exportSchema } from './schema.ts'
+import { shapeProblem } from './shape-problem.ts'
 import type { Answer } from './transport.ts'
 
 /** Reads a whole answer, and returns it only if it is no refusal and of the expected shape. */
@@ -96,7 +97,7 @@ function checked<T>(reply: Reply, schema: z.ZodType<T>, explaining: Explaining):
   const refusal = hiddenRefusal(reply, explaining)
   if (refusal) throw refusal
   if (reply.json === undefined) throw notJson(reply, explaining)
-  const result = schema.safeParse(reply.json)
+  const result = schema.safeParse(reply.json, { error: shapeProblem, reportInput: true })
   if (result.success) return result.data
   if (regionsIn(reply.text)) throw refusalOf(reply, explaining)
   throw wrongShape(reply, problemsOf(result.error), explaining)

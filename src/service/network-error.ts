@@ -103,7 +103,7 @@ const switched: Failure = {
 const unknownFailure: Failure = {
   code: 'network',
   state: (address) => `the request to ${address} failed`,
-  hint: 'The log holds the cause.',
+  hint: brokenOff.hint,
   transient: false,
 }
 

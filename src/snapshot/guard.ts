@@ -106,6 +106,14 @@ export function findOtherType({ type, objects, remarks }: ManifestExport): strin
   return others > 0 ? [`${type}: ${others} of ${objects} objects are of another type`] : []
 }
 
+/** Says what to do about a suspect snapshot. Nothing accepts objects of another type. */
+export function adviseOnSuspect(exports: readonly ManifestExport[]): string {
+  const [other] = exports.filter((one) => findOtherType(one).length > 0)
+  return other === undefined
+    ? 'look at the account; if it is right, run `dashkeep backup --accept-fall`'
+    : `ask the operator of the service why its exports hold other types than ${other.type}; --accept-fall does not accept this`
+}
+
 /** Fewer objects than the last good snapshot had, or than any had within the window. */
 function findFall({ entry, baseline }: JudgedExport, rules: GuardRules): string | undefined {
   if (baseline === undefined) return undefined

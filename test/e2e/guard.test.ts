@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
+import { sampleObjects } from '../../src/sandbox/sample-account.ts'
 import { identity, recipient } from '../golden/key.ts'
 import { accountsOf, jsonLines } from './run-dashkeep.ts'
 import { shopId, startTrial, type Trial } from './trial.ts'
@@ -348,6 +349,22 @@ describe('an encrypted archive, by a machine without a key', () => {
     expect(runs[2]?.suspect).toEqual([
       expect.stringMatching(/^search: about 7\d % of 1000 objects are gone, others are in their/),
     ])
+  })
+})
+
+describe('objects of another type', () => {
+  it('are not what --accept-fall is advised for', async () => {
+    await using trial = await startTrial()
+    const { search = [], dashboard = [] } = sampleObjects()
+    await trial.run(['backup'])
+    trial.sandbox.setObjects(shopId, 'search', dashboard)
+    const run = await trial.run(['backup'])
+    expect([run.exitCode, run.stdout]).toEqual([3, expect.stringContaining('of another type')])
+    expect(run.stdout).toContain('hint: ask the operator of the service')
+    expect(run.stdout).not.toContain('run `dashkeep backup --accept-fall`')
+    trial.sandbox.setObjects(shopId, 'search', search.slice(-1))
+    const fall = await trial.run(['backup'])
+    expect(fall.stdout).toContain('hint: look at the account; if it is right, run `dashkeep backup')
   })
 })
 

@@ -95,7 +95,7 @@ describe('restore --to-service', () => {
       const run = await trial.run(['restore', '--to-service', '--dry-run', ...more])
       expect([run.exitCode, run.stderr]).toEqual([0, ''])
     }
-    expect(requestedImports(trial)).toEqual([])
+    expect(requestedImports(trial).filter(({ hits }) => hits.length > 0)).toEqual([])
     const { exitCode, stderr } = await trial.run(['restore', '--to', '/x', '--dry-run'])
     expect(exitCode).toBe(2)
     expect(stderr).toMatch(/--dry-run .*--to-service/)
@@ -438,6 +438,16 @@ describe('restore --to-service', () => {
     expect(stderr).not.toContain('import failed')
     // The present state is kept only for a restore that begins.
     expect(await trial.snapshots()).toHaveLength(1)
+  })
+
+  it('says with --dry-run, too, that the service takes no imports', async () => {
+    await using trial = await startTrial()
+    await trial.run(['backup'])
+    rename(trial)
+    const args = ['restore', '--to-service', '--overwrite', '--dry-run']
+    const { exitCode, stdout, stderr } = await trial.run(args)
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('Nothing was sent')])
+    expect(stderr).toContain('the service has no endpoint for imports')
   })
 })
 

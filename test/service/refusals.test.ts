@@ -139,18 +139,31 @@ describe('a missing endpoint', () => {
 describe('an answer of the wrong shape', () => {
   it.each([
     ['whoami without an id', operations[0], { accountName: 'Production' }, 'accountId'],
-    ['whoami with an id as text', operations[0], { accountId: '1', accountName: '' }, 'accountId'],
+    [
+      'whoami with an id as text',
+      operations[0],
+      { accountId: '1', accountName: '' },
+      'accountId: expected a number, found text',
+    ],
     ['an export without hits', operations[1], { kibanaVersion: '7.0.0' }, 'hits'],
     ['an export without a version', operations[1], { hits: [] }, 'kibanaVersion'],
-    ['an export that is a list', operations[1], [], 'expected object'],
+    ['an export that is a list', operations[1], [], 'expected an object, found a list'],
     ['an empty object for an export', operations[1], {}, 'kibanaVersion'],
-    ['a list that is an object', operations[2], { accounts: [] }, 'expected array'],
+    [
+      'a list that is an object',
+      operations[2],
+      { accounts: [] },
+      'expected a list, found an object',
+    ],
     ['a list of others', operations[2], [{ id: 1 }], '0.accountId'],
-    ['a create without a token', operations[3], { accountId: 1 }, 'accountToken'],
+    ['a create without a token', operations[3], { accountId: 1 }, 'accountToken: missing'],
+    ['an empty token', operations[3], { accountId: 1, accountToken: '' }, 'accountToken: empty'],
   ])('is refused: %s', async (_form, operation, body, problem) => {
     const error = await refusalOf(operation?.[1] as Ask, json(body))
     expect(error).toMatchObject({ code: 'wrong-shape', status: 200, transient: false })
     expect(error.message).toContain(problem)
+    // No words of a library.
+    expect(error.message).not.toMatch(/invalid|received|undefined/i)
   })
 
   it.each([
