@@ -262,7 +262,9 @@ export function unknownProfile(name: string, files: SharedFiles): CredentialsErr
 export function noCredentials(env: AwsEnvironment, files: SharedFiles): CredentialsError {
   const profile = env.AWS_PROFILE
   const found = profile && files[profile] ? `, and the AWS profile ${profile} has none` : ''
+  const { AWS_SHARED_CREDENTIALS_FILE: file } = env
+  const keys = file ? `Write keys into ${file}, set` : 'Set'
   return new CredentialsError(`no credentials were found${found}`, {
-    hint: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or attach a role',
+    hint: `${keys} AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or attach a role`,
   })
 }

@@ -3,7 +3,15 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findProblems } from './relations.ts'
-import { byName, hasKubectl, k8sFolder, type Resource, render, renderByKubectl } from './render.ts'
+import {
+  byName,
+  hasKubectl,
+  k8sFolder,
+  podOf,
+  type Resource,
+  render,
+  renderByKubectl,
+} from './render.ts'
 import { findSchemaProblems } from './schema.ts'
 
 const overlays = [
@@ -37,6 +45,19 @@ describe('what k8s/ gives a cluster', () => {
     })
     expect(others).toEqual([])
     expect(findSchemaProblems(claim as Resource)).toEqual([])
+  })
+
+  it('runs all pods with that volume on one node', async () => {
+    const pods = (await render(join(k8sFolder, 'overlays/folder'))).flatMap(
+      (one) => podOf(one)?.spec ?? [],
+    )
+    expect(pods.length).toBeGreaterThan(1)
+    const rule = { topologyKey: 'kubernetes.io/hostname' }
+    for (const { affinity } of pods) {
+      expect(affinity).toMatchObject({
+        podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [rule] },
+      })
+    }
   })
 
   it.skipIf(!kubectl).each(overlays)('is what kubectl makes of %s', async (overlay) => {

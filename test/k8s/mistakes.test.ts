@@ -169,7 +169,7 @@ describe('the checks refuse', () => {
   ])('a worker that listens on %s', async (_name, value) => {
     const resources = await render(join(k8sFolder, 'overlays/worker'))
     const worker = resources.find(({ kind }) => kind === 'Deployment') as Resource
-    const path = '/spec/template/spec/containers/0/env/2/value'
+    const path = '/spec/template/spec/containers/0/env/3/value'
     patchResource(worker, { op: 'replace', path, value })
     expect(await findProblems(resources)).toEqual([
       `Deployment dashkeep-worker: listens on ${value}, where nobody asks`,

@@ -124,7 +124,7 @@ export const credentialSources: readonly SourceCase[] = [
         when: 'it has no source at all',
         spoil: only((world) => nightly(world, { region: 'eu-central-1' })),
         state: /no credentials were found, and the AWS profile nightly has none$/m,
-        hint: /Set AWS_ACCESS_KEY_ID/,
+        hint: /Write keys into .*\/credentials, set AWS_ACCESS_KEY_ID/,
       },
     ],
   },
