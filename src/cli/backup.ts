@@ -71,6 +71,7 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
     if (terminal.json) terminal.printJson({ accounts: backups.map(toJson) })
     else printBackups(terminal, backups, store.url)
     const exitCode = exitCodeOfRun(backups.map(endingOf))
+    terminal.settle?.(exitCode)
     await report.end({ exitCode, store })
     return exitCode
   } catch (error) {

@@ -16,6 +16,11 @@ export interface Outside {
   readonly signal: AbortSignal
   /** The clock that names and judges snapshots. */
   readonly now: () => Date
+  /**
+   * Called once the exit code is settled, while notifications may still be on their way: a signal
+   * changes it no more.
+   */
+  readonly settle?: (exitCode: number) => void
   /** Where answers come from, opened when one is wanted; nobody is asked without it. */
   readonly stdin?: () => Readable & { isTTY?: boolean }
 }

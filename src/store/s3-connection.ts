@@ -28,7 +28,10 @@ export interface S3StoreOptions {
   readonly lock?: ObjectLock | undefined
   /** Has the server encrypt everything that is written. */
   readonly encryption?: ServerEncryption | undefined
-  /** How long one request may take until its answer begins, the time to send a body aside. */
+  /**
+   * How long one request may take until its answer begins, the time to send a body aside; also how
+   * long credentials may take.
+   */
   readonly requestTimeoutMs?: number | undefined
   /** How long a body may pause. */
   readonly idleTimeoutMs?: number | undefined
@@ -139,7 +142,8 @@ export function connectToBucket(options: S3StoreOptions): S3Connection {
     options
   const logger = logWarnings(options.onWarning)
   const { requestHandler, proxyInUse } = createHandler(options, { requestTimeoutMs, logger })
-  const client = new S3Client({ ...clientConfig(options, logger), requestHandler })
+  const config = clientConfig(options, { logger, requestTimeoutMs })
+  const client = new S3Client({ ...config, requestHandler })
   const root = prefix === '' ? '' : `${prefix}/`
   const url = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`
   const targetOf = ({ key }: S3Call) => (key === undefined ? url : `${url}/${key}`)
@@ -240,14 +244,18 @@ async function withDeadline<T>(
   }
 }
 
-function clientConfig(options: S3StoreOptions, logger: SdkLogger): S3ClientConfig {
+function clientConfig(
+  options: S3StoreOptions,
+  { logger, requestTimeoutMs }: { logger: SdkLogger; requestTimeoutMs: number },
+): S3ClientConfig {
   const { endpoint, env = {} } = options
   const region = options.region ?? (endpoint === undefined ? undefined : 'us-east-1')
   const checksumMode = keepsChecksums(options) ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED'
   return {
     ...(region !== undefined && { region }),
     ...(endpoint !== undefined && { endpoint }),
-    credentials: options.credentials ?? createCredentialProvider(env, logger),
+    credentials:
+      options.credentials ?? createCredentialProvider(env, { logger, timeoutMs: requestTimeoutMs }),
     forcePathStyle: options.forcePathStyle ?? endpoint !== undefined,
     requestChecksumCalculation: checksumMode,
     responseChecksumValidation: checksumMode,

@@ -61,7 +61,9 @@ type Explanation = readonly [
 const networkCode = /\b(E[A-Z]{3,}[A-Z_]*|TimeoutError)\b/
 
 const explanations: readonly Explanation[] = [
-  [({ path }) => path !== undefined, explainFile],
+  [({ path, code }) => path !== undefined || code === 'EISDIR', explainFile],
+  [({ message }) => /cycle attempting to resolve/.test(message), explainCycle],
+  [({ message }) => /Unsupported credential source/.test(message), explainKind],
   [({ message }) => /credential_process|^Command failed/.test(message), explainProcess],
   [({ message }) => /multi-factor/.test(message), explainFactor],
   [({ message }) => /environment variable credentials/.test(message), explainKeys],
@@ -92,16 +94,64 @@ function asRecord(value: unknown): Record<string, unknown> {
 }
 
 function explainFile({ path, code, setting }: Failure): CredentialsError {
-  const isOfContainer = path === setting.env.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE
+  const { AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file } = setting.env
+  const isOfContainer = path === undefined ? setting.source.kind === 'container' : path === file
   const what = isOfContainer ? 'authorization token' : 'web identity token'
   const member = isOfContainer
     ? 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'
     : setting.source.kind === 'profile'
       ? 'web_identity_token_file in the AWS profile'
       : 'AWS_WEB_IDENTITY_TOKEN_FILE'
-  return new CredentialsError(`the file of the ${what}, ${path}, cannot be read (${code})`, {
+  // The error of a folder does not name it.
+  const named = path ?? (isOfContainer ? file : tokenFileOf(setting)) ?? ''
+  return new CredentialsError(`the file of the ${what}, ${named}, cannot be read (${code})`, {
     hint: `Check ${member}, and that the token is mounted and can be read by this user`,
   })
+}
+
+function tokenFileOf({ source, env, files }: Setting): string | undefined {
+  if (source.kind !== 'profile') return env.AWS_WEB_IDENTITY_TOKEN_FILE
+  return files[source.profile]?.web_identity_token_file
+}
+
+function explainCycle({ setting }: Failure): CredentialsError {
+  return new CredentialsError(`${nameOf(setting)} names itself again by source_profile`, {
+    hint: 'Correct source_profile: the last profile must hold keys or another source',
+  })
+}
+
+function explainKind({ setting }: Failure): CredentialsError {
+  const { source, files } = setting
+  const kind = source.kind === 'profile' ? files[source.profile]?.credential_source : undefined
+  const named = kind === undefined ? '' : ` ${kind}`
+  return new CredentialsError(`${nameOf(setting)} has the unknown credential_source${named}`, {
+    hint: 'Write Environment, EcsContainer or Ec2InstanceMetadata',
+  })
+}
+
+/** Says what gave no credentials within the time that it has. */
+export function explainSilence(setting: Setting, timeoutMs: number): CredentialsError {
+  const { subject, hint } = describeSource(setting)
+  const state = `${subject} gave no credentials within ${timeoutMs / 1000} s`
+  return new CredentialsError(state, { hint, transient: true })
+}
+
+/** What is asked for credentials, and what to look at when it does not answer. */
+function describeSource(setting: Setting): { subject: string; hint: string } {
+  const { source, env, files } = setting
+  const profile = source.kind === 'profile' ? files[source.profile] : undefined
+  if (source.kind === 'container') {
+    return { subject: containerEndpoint(env), hint: 'Check the agent of the container' }
+  }
+  if (profile?.credential_process) {
+    const subject = `the credential_process of ${nameOf(setting)}`
+    return { subject, hint: 'Run its command by hand, as the same user: it must end' }
+  }
+  if (source.kind === 'token-file' || profile?.role_arn) {
+    const subject = `STS, asked for the role ${roleOf('', setting).arn},`
+    return { subject, hint: 'Check the network, AWS_REGION and AWS_ENDPOINT_URL_STS' }
+  }
+  return { subject: nameOf(setting), hint: 'Check the network, and what the profile names' }
 }
 
 function explainProcess({ message, setting }: Failure): CredentialsError {
@@ -130,6 +180,13 @@ function explainKeys({ setting }: Failure): CredentialsError {
 
 function explainSso({ message, setting }: Failure): CredentialsError {
   const profile = setting.source.kind === 'profile' ? setting.source.profile : 'default'
+  const session = setting.files[profile]?.sso_session
+  if (session !== undefined && setting.files[`sso-session.${session}`] === undefined) {
+    const state = `the AWS profile ${profile} names the SSO session ${session}, which is not there`
+    return new CredentialsError(state, {
+      hint: `Correct sso_session, or run \`aws configure sso --profile ${profile}\``,
+    })
+  }
   if (message.includes('ForbiddenException')) {
     const { sso_role_name: role, sso_account_id: account } = setting.files[profile] ?? {}
     return new CredentialsError(`SSO refuses the role ${role} in account ${account}`, {
@@ -155,11 +212,8 @@ function isOfContainer({ setting, message }: Failure): boolean {
 }
 
 function explainContainer({ message, setting }: Failure): CredentialsError {
-  const { env } = setting
-  const variable = env.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI
-    ? 'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI'
-    : 'AWS_CONTAINER_CREDENTIALS_FULL_URI'
-  const subject = `the container's endpoint for credentials (${variable})`
+  const variable = containerVariable(setting.env)
+  const subject = containerEndpoint(setting.env)
   const [, status] = /responded with status: (\d+)/.exec(message) ?? []
   if (status !== undefined) {
     return new CredentialsError(`${subject} answers with status ${status}`, {
@@ -178,6 +232,16 @@ function explainContainer({ message, setting }: Failure): CredentialsError {
     hint: `Check ${variable}; the agent that it names may not run`,
     transient: code !== undefined,
   })
+}
+
+function containerVariable({
+  AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: path,
+}: AwsEnvironment): string {
+  return path ? 'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI' : 'AWS_CONTAINER_CREDENTIALS_FULL_URI'
+}
+
+function containerEndpoint(env: AwsEnvironment): string {
+  return `the container's endpoint for credentials (${containerVariable(env)})`
 }
 
 function explainInstance({ status, setting }: Failure): CredentialsError {
@@ -222,7 +286,7 @@ function explainNoAnswer({ code, message, setting }: Failure): CredentialsError 
 function explainIncomplete({ message, setting }: Failure): CredentialsError {
   const [, name = nameOf(setting)] = /profile: \[(.*?)\]/.exec(message) ?? []
   const isKnown = setting.files[name] !== undefined
-  if (!isKnown) return unknownProfile(name, setting.files)
+  if (!isKnown) return unknownProfile(name, setting.files, 'source_profile')
   return new CredentialsError(`the AWS profile ${name} names no complete source of credentials`, {
     hint: 'Give it both keys; or role_arn with source_profile, credential_source or web_identity_token_file; or credential_process; or SSO settings',
   })
@@ -251,11 +315,16 @@ function nameOf({ source }: Setting): string {
 /** Profiles that a hint names. */
 const maxNamed = 10
 
-export function unknownProfile(name: string, files: SharedFiles): CredentialsError {
+/** `namedBy` is what names it: a variable, or a member of another profile. */
+export function unknownProfile(
+  name: string,
+  files: SharedFiles,
+  namedBy = 'AWS_PROFILE',
+): CredentialsError {
   const names = Object.keys(files).filter((one) => !/^(services|sso-session)\./.test(one))
   const known = names.length === 0 ? 'none' : names.slice(0, maxNamed).join(', ')
   return new CredentialsError(`there is no AWS profile ${name}`, {
-    hint: `Correct AWS_PROFILE, or the files that AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE name; they hold ${known}`,
+    hint: `Correct ${namedBy}, or the files that AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE name; they hold ${known}`,
   })
 }
 

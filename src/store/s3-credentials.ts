@@ -1,9 +1,11 @@
 import type { Logger, RuntimeConfigAwsCredentialIdentityProvider } from '@aws-sdk/types'
 import { ProxyError } from '../http/proxy.ts'
+import { startDeadline } from './deadline.ts'
 import {
   type CredentialSource,
   CredentialsError,
   explainCredentials,
+  explainSilence,
   noCredentials,
   unknownProfile,
 } from './s3-credentials-error.ts'
@@ -20,10 +22,13 @@ export type CredentialProvider = RuntimeConfigAwsCredentialIdentityProvider
 
 /**
  * Takes credentials from the first source that is configured, in the order of the AWS SDK. When
- * that source fails, its failure is the error. The SDK's own chain goes on to the next source and
- * reports the failure of the last one.
+ * that source fails, or gives nothing within `timeoutMs`, that is the error. The SDK's own chain goes
+ * on to the next source and reports the failure of the last one.
  */
-export function createCredentialProvider(env: AwsEnvironment, logger: Logger): CredentialProvider {
+export function createCredentialProvider(
+  env: AwsEnvironment,
+  { logger, timeoutMs }: { logger: Logger; timeoutMs: number },
+): CredentialProvider {
   const providers = createProviders(env, logger)
   let isFirst = true
   return async (properties) => {
@@ -33,14 +38,25 @@ export function createCredentialProvider(env: AwsEnvironment, logger: Logger): C
       logger.warn('AWS_PROFILE is set, so AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are ignored')
     }
     isFirst = false
+    const setting = { source, env, files }
     try {
-      return await (await providers[source.kind](source))(properties)
+      const provide = await providers[source.kind](source)
+      return await within(timeoutMs, provide(properties), () => explainSilence(setting, timeoutMs))
     } catch (error) {
       // A proxy's refusal explains itself.
       if (error instanceof ProxyError) throw error
-      throw explainCredentials(error, { source, env, files })
+      throw explainCredentials(error, setting)
     }
   }
+}
+
+/** Waits no longer than that: a command or a server that hangs heeds no signal of the S3 client. */
+async function within<T>(ms: number, answer: Promise<T>, tooLate: () => Error): Promise<T> {
+  using deadline = startDeadline(ms, undefined)
+  const late = new Promise<never>((_, reject) => {
+    deadline.signal.addEventListener('abort', () => reject(tooLate()))
+  })
+  return await Promise.race([answer, late])
 }
 
 /** Finds the source that counts. Throws when something is named that is not there. */
@@ -48,12 +64,9 @@ export function chooseSource(env: AwsEnvironment, files: SharedFiles): Credentia
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = env
   if (!env.AWS_PROFILE && (id || secret)) {
     if (id && secret) return { kind: 'keys' }
-    const [set, unset] = id
-      ? ['ACCESS_KEY_ID', 'SECRET_ACCESS_KEY']
-      : ['SECRET_ACCESS_KEY', 'ACCESS_KEY_ID']
-    throw new CredentialsError(`AWS_${set} is set and AWS_${unset} is not`, {
-      hint: `Set AWS_${unset} too`,
-    })
+    throw id
+      ? halfSet('AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY')
+      : halfSet('AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID')
   }
   const name = profileName(env)
   const profile = files[name]
@@ -61,13 +74,20 @@ export function chooseSource(env: AwsEnvironment, files: SharedFiles): Credentia
     return { kind: 'profile', profile: name }
   }
   if (env.AWS_PROFILE && profile === undefined) throw unknownProfile(name, files)
-  if (env.AWS_WEB_IDENTITY_TOKEN_FILE && env.AWS_ROLE_ARN) return { kind: 'token-file' }
+  if (env.AWS_WEB_IDENTITY_TOKEN_FILE) {
+    if (env.AWS_ROLE_ARN) return { kind: 'token-file' }
+    throw halfSet('AWS_WEB_IDENTITY_TOKEN_FILE', 'AWS_ROLE_ARN')
+  }
   if (env.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI || env.AWS_CONTAINER_CREDENTIALS_FULL_URI) {
     return { kind: 'container' }
   }
   const { AWS_EC2_METADATA_DISABLED: disabled } = env
   if (!disabled || disabled === 'false') return { kind: 'instance' }
   throw noCredentials(env, files)
+}
+
+function halfSet(set: string, unset: string): CredentialsError {
+  return new CredentialsError(`${set} is set and ${unset} is not`, { hint: `Set ${unset} too` })
 }
 
 function ignoresKeys(env: AwsEnvironment, files: SharedFiles): boolean {

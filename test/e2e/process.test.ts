@@ -107,6 +107,24 @@ describe('a process', () => {
     expect(receiver.received.at(-1)?.body).toContain('exit status 143')
   })
 
+  it('keeps the exit code that it has told its pings when a signal comes after that', async () => {
+    let isTold = false
+    await using receiver = await startReceiver(({ path }) => {
+      if (path.endsWith('/start')) return 200
+      isTold = true
+      return new Promise(() => {})
+    })
+    await using trial = await startTrial()
+    const env = { ...trial.env, DASHKEEP_PING_URL: `${receiver.url}/job` }
+    await using spawned = spawnDashkeep(['backup'], { env })
+    await until('the end is told', () => isTold)
+    spawned.kill('SIGTERM')
+    const { exitCode, stderr } = await spawned.finished
+    expect(stderr).toContain('"exitCode":0')
+    expect(exitCode).toBe(0)
+    expect(await trial.snapshots()).toHaveLength(1)
+  })
+
   it('stops within seconds while receivers of notifications and metrics hang', async () => {
     await using receiver = await startReceiver(() => new Promise(() => {}))
     await using trial = await startTrial()

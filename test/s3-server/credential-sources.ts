@@ -155,7 +155,25 @@ export const credentialSources: readonly SourceCase[] = [
         when: 'there is no such profile',
         spoil: only((world) => nightly(world, { role_arn: role, source_profile: 'bsae' })),
         state: /there is no AWS profile bsae$/m,
-        hint: /they hold nightly$/m,
+        hint: /Correct source_profile.*they hold nightly$/m,
+      },
+      {
+        when: 'the profiles name each other',
+        spoil: only((world) =>
+          nightly(
+            world,
+            { role_arn: role, source_profile: 'base' },
+            section('profile base', { role_arn: role, source_profile: 'nightly' }),
+          ),
+        ),
+        state: /the AWS profile nightly names itself again by source_profile$/m,
+        hint: /Correct source_profile/,
+      },
+      {
+        when: 'the profile names another kind of source',
+        spoil: only((world) => nightly(world, { role_arn: role, credential_source: 'Elsewhere' })),
+        state: /the AWS profile nightly has the unknown credential_source Elsewhere$/m,
+        hint: /Environment, EcsContainer or Ec2InstanceMetadata/,
       },
       {
         when: 'the role wants a second factor',
@@ -199,6 +217,18 @@ export const credentialSources: readonly SourceCase[] = [
         spoil: async () => ({ AWS_WEB_IDENTITY_TOKEN_FILE: '/nowhere/token' }),
         state: /the file of the web identity token, \/nowhere\/token, cannot be read \(ENOENT\)$/m,
         hint: /Check AWS_WEB_IDENTITY_TOKEN_FILE, and that the token is mounted/,
+      },
+      {
+        when: 'its file is a folder',
+        spoil: async ({ home }) => ({ AWS_WEB_IDENTITY_TOKEN_FILE: home }),
+        state: /the file of the web identity token, \/.*, cannot be read \(EISDIR\)$/m,
+        hint: /Check AWS_WEB_IDENTITY_TOKEN_FILE/,
+      },
+      {
+        when: 'no role is named',
+        spoil: async () => ({ AWS_ROLE_ARN: '' }),
+        state: /AWS_WEB_IDENTITY_TOKEN_FILE is set and AWS_ROLE_ARN is not$/m,
+        hint: /Set AWS_ROLE_ARN too/,
       },
       {
         when: 'STS does not trust who issued it',
@@ -272,6 +302,12 @@ export const credentialSources: readonly SourceCase[] = [
       return nightly(world, { sso_session: 'work', ...ssoRole }, session)
     },
     failures: [
+      {
+        when: 'the profile names another session',
+        spoil: only((world) => nightly(world, { sso_session: 'wrok', ...ssoRole })),
+        state: /the AWS profile nightly names the SSO session wrok, which is not there$/m,
+        hint: /Correct sso_session/,
+      },
       {
         when: 'it has expired',
         spoil: only((world) => world.writeSso('work', anHourAgo())),

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { StoreError } from '../../src/store/errors.ts'
@@ -43,6 +45,19 @@ async function failureOf(action: Promise<unknown>): Promise<StoreError> {
   )
   if (!(error instanceof StoreError)) throw new Error(`No StoreError: ${inspect(error)}`)
   return error
+}
+
+/** A server that takes requests and never answers. */
+async function startHanging(): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer(() => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
 }
 
 async function readAll(store: ObjectStore, key: string): Promise<Buffer> {
@@ -349,6 +364,37 @@ describe('a failure that passes', () => {
       expect(server.requests).toHaveLength(1)
     },
   )
+
+  it.each([
+    [
+      'the endpoint of a container',
+      { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'HANGING' },
+      "the container's endpoint for credentials (AWS_CONTAINER_CREDENTIALS_FULL_URI) gave no credentials within 0.2 s",
+    ],
+    [
+      'STS',
+      {
+        AWS_WEB_IDENTITY_TOKEN_FILE: import.meta.filename,
+        AWS_ROLE_ARN: 'arn:aws:iam::1:role/backup',
+        AWS_REGION: 'eu-central-1',
+        AWS_ENDPOINT_URL_STS: 'HANGING',
+      },
+      'STS, asked for the role arn:aws:iam::1:role/backup, gave no credentials within 0.2 s',
+    ],
+  ])('is no server when what gives credentials hangs: %s', async (_what, variables, state) => {
+    await using hanging = await startHanging()
+    const env = Object.fromEntries(
+      Object.entries(variables).map(([name, value]) => [
+        name,
+        value === 'HANGING' ? hanging.url : value,
+      ]),
+    )
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+    const { server, store } = await setUp({ credentials: undefined, env, requestTimeoutMs: 200 })
+    const error = await failureOf(store.put('a', small))
+    expect(error.message).toBe(`Cannot write s3://backups/a: ${state}`)
+    expect(server.requests).toHaveLength(0)
+  })
 
   it('is a slow server, as long as it answers in time', async () => {
     const { server, store } = await setUp()
