@@ -2,12 +2,15 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { findProblems as findConfigProblems } from '../../src/config/load.ts'
 import { writeOverlay } from './overlay.ts'
 import { findProblems } from './relations.ts'
 import { byName, hasKubectl, k8sFolder, render, renderByKubectl } from './render.ts'
 
 const page = await readFile(join(k8sFolder, '../docs/kubernetes.md'), 'utf8')
 const blocks = [...page.matchAll(/^```yaml\n(.*?)\n```$/gms)].map(([, text = '']) => text)
+const overlays = blocks.filter((text) => /^(patches|kind|resources):/m.test(text))
+const configurations = blocks.filter((text) => !overlays.includes(text))
 
 /** The text of a section of the page. */
 function section(title: string): string {
@@ -22,7 +25,14 @@ describe('docs/kubernetes.md', () => {
     expect(rows.toSorted()).toEqual((await readdir(join(k8sFolder, 'components'))).toSorted())
   })
 
-  it.each(blocks.map((text) => ({ title: /name: ([\w-]+)/.exec(text)?.[1], text })))(
+  it('has examples of dashkeep.yaml that are valid', async () => {
+    expect(configurations).toHaveLength(1)
+    for (const text of configurations) {
+      expect((await findConfigProblems(parse(text), (place) => place)).problems).toEqual([])
+    }
+  })
+
+  it.each(overlays.map((text) => ({ title: /name: ([\w-]+)/.exec(text)?.[1], text })))(
     'has an example that renders without problems: $title',
     async ({ text }) => {
       const example = parse(text) as { patches?: unknown; kind?: string }

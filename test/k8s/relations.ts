@@ -276,6 +276,7 @@ function verbProblems([verb = '', ...options]: readonly string[]): string[] {
   const command = createProgram(outside, () => {}).commands.find((one) => one.name() === verb)
   if (command === undefined) return [`${verb} is no verb`]
   return options
+    .map((option) => option.split('=')[0])
     .filter((option) => !command.options.some(({ long }) => long === option))
     .map((option) => `${option} is no option of ${verb}`)
 }
