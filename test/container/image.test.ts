@@ -112,6 +112,11 @@ describe.skipIf(!containersWanted)('the image, with everything taken away', { ti
     expect([exitCode, stderr]).toEqual([0, 'compiled /app/dist/program/main.cjs\n'])
   })
 
+  it('has what the toolbox of k8s/ needs: sleep to wait, and tar to copy files out', async () => {
+    const command = ['--entrypoint', 'sh', 'dashkeep-test', '-c', 'sleep 0h && command -v tar']
+    expect(await docker('run', '--rm', ...command)).toMatch(/\/tar\n$/)
+  })
+
   it('has the command dashkeep for exec, with the same options of Node', async () => {
     await using container = startContainer(['sandbox'])
     await until('it serves', () => container.stdout().includes('The service runs'))
