@@ -14,7 +14,7 @@ process.exitCode = isHealthy ? 0 : 1
 /** The word after dashkeep's own file on the command line of a process. */
 function verbOf(id: string): string | undefined {
   const words = readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0')
-  const program = words.findIndex((word) => /(^|\/)main\.[jt]s$/.test(word))
+  const program = words.findIndex((word) => /(^|\/)(main\.[jt]s|dashkeep)$/.test(word))
   return program === -1 ? undefined : words[program + 1]
 }
 

@@ -123,8 +123,6 @@ export function widthOf(line: string): number {
   return stringWidth(cleanColored(line))
 }
 
-const segmenter = new Intl.Segmenter()
-
 /** Cuts a cell, colours kept, and ends it with an ellipsis. */
 function shorten(cell: string, columns: number): string {
   if (stringWidth(cell) <= columns) return cell
@@ -132,7 +130,7 @@ function shorten(cell: string, columns: number): string {
   return mapText(cell, (text) => {
     if (left < 0) return ''
     let fitting = ''
-    for (const { segment } of segmenter.segment(text)) {
+    for (const { segment } of new Intl.Segmenter().segment(text)) {
       left -= stringWidth(segment)
       if (left < 0) return `${fitting}…`
       fitting += segment

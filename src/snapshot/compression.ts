@@ -2,7 +2,6 @@ import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import { withRoomFor } from '../buffers.ts'
 import { DashkeepError } from '../errors.ts'
-import { noteSpent } from './spent-buffers.ts'
 import { createTransformSink, type TransformSink } from './transform-sink.ts'
 
 /** How a data file is compressed; also its name's last part (`none`: no further part). */
@@ -132,7 +131,6 @@ async function proveBlock(
     compression === 'zstd' ? zlib.zstdDecompress : zlib.gunzip,
   )
   const decompressed = await decompress(compressed).catch(() => undefined)
-  noteSpent(2 * block.length)
   if (decompressed?.equals(block)) return
   const found = decompressed ? 'other bytes come back' : 'it does not decompress'
   throw new DashkeepError(`Cannot trust the compression of ${block.length} bytes: ${found}`, {

@@ -17,7 +17,6 @@ import {
   type Sealer,
 } from './encryption.ts'
 import { defaultScanLimits } from './export-scanner.ts'
-import { noteSpent } from './spent-buffers.ts'
 import { createTransformSink, type TransformSink } from './transform-sink.ts'
 
 /** Size and SHA-256 (hex) of some bytes. */
@@ -138,7 +137,6 @@ export async function proveStoredBytes(
   for await (const chunk of body) {
     stored.update(chunk)
     await onStored?.(chunk)
-    noteSpent(chunk.length)
   }
   const difference = compareFingerprints(file.stored, stored.finish())
   return difference === undefined ? undefined : { problem: 'stored-bytes', detail: difference }
@@ -212,7 +210,6 @@ function createDecoder(
     content.update(chunk)
     if (content.bytes() > file.content.bytes) throw new Error('more content than described')
     await onContent?.(chunk)
-    noteSpent(chunk.length)
   })
   const opening =
     file.encryption && opener

@@ -163,7 +163,8 @@ function limitHeader(decrypt: Conversion, onOutput: Output): TransformSink {
         throw new Error('its age header is larger than 1 MiB')
       }
       bytes += chunk.length
-      await sink.write(chunk)
+      // A copy: the streams may hold it after this write, when the store reads into it again.
+      await sink.write(Uint8Array.from(chunk))
     },
   }
 }

@@ -32,7 +32,6 @@ import { createExportScan, type ExportContent, type ExportScan } from './scan-ex
 import { prepareSharing, type Sharing, warnOfDamage } from './sharing.ts'
 import { createSnapshotName, snapshotTime } from './snapshot-name.ts'
 import type { Account, SavedObjectSource } from './source.ts'
-import { noteSpent } from './spent-buffers.ts'
 
 export interface TakeOptions {
   /** When the snapshot counts as taken; it names the snapshot. */
@@ -336,7 +335,6 @@ async function transfer(
   for await (const chunk of body) {
     await writer.write(chunk)
     scan.feed(chunk)
-    noteSpent(chunk.length)
     bytes += chunk.length
     sinceTurn += chunk.length
     if (sinceTurn >= TURN_BYTES) {

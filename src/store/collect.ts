@@ -1,6 +1,6 @@
 /** Joins what arrives in pieces; the caller has made sure that it is small. */
 export async function collectBytes(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const collected: Uint8Array[] = []
-  for await (const piece of pieces) collected.push(piece)
+  for await (const piece of pieces) collected.push(Uint8Array.from(piece))
   return Buffer.concat(collected)
 }

@@ -267,11 +267,11 @@ async function* readFile(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   await using handle = await explained('read', path, () => open(path, 'r'))
+  const chunk = Buffer.allocUnsafeSlow(Math.min(readSize, size))
   for (let position = 0; position < size; ) {
     signal?.throwIfAborted()
-    const chunk = Buffer.allocUnsafeSlow(Math.min(readSize, size - position))
     const { bytesRead } = await explained('read', path, () =>
-      handle.read(chunk, 0, chunk.length, position),
+      handle.read(chunk, 0, Math.min(chunk.length, size - position), position),
     )
     if (bytesRead === 0) {
       throw new StoreError(`Cannot read ${path}: it ended after ${position} of ${size} bytes`)

@@ -113,7 +113,8 @@ export interface ObjectStore {
   ): Promise<Uint8Array | undefined>
 
   /**
-   * Returns the bytes as they arrive, or `undefined` when the key does not exist. A body shorter
+   * Returns the bytes as they arrive, or `undefined` when the key does not exist. A chunk is valid
+   * until the next one is requested: the store may read into the same buffer again. A body shorter
    * than announced throws, transient when a repeated read may succeed; leaving the loop early
    * frees the connection.
    */

@@ -399,7 +399,10 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
 }
 
 async function drain(pieces: AsyncIterable<Uint8Array> | undefined): Promise<Buffer | undefined> {
-  return pieces && Buffer.concat(await collect(pieces))
+  if (pieces === undefined) return undefined
+  const copies: Uint8Array[] = []
+  for await (const piece of pieces) copies.push(Uint8Array.from(piece))
+  return Buffer.concat(copies)
 }
 
 function digest(bytes: Uint8Array | undefined): string | undefined {

@@ -175,10 +175,15 @@ export function createMemoryStore(): MemoryStore {
   return store
 }
 
+/** Yields the bytes from one buffer, filled again for each chunk, as the port allows a store to do. */
 async function* inChunks(body: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.alloc(Math.min(size, body.length))
   for (let at = 0; at < body.length; at += size) {
     await setImmediate()
-    yield body.slice(at, at + size)
+    const chunk = body.subarray(at, at + size)
+    buffer.set(chunk)
+    yield buffer.subarray(0, chunk.length)
+    buffer.fill(0xff)
   }
 }
 
