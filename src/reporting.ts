@@ -230,14 +230,14 @@ async function lookUpLastGood(
   await pMap(unknown, lookUp, { concurrency: LOOKUPS_AT_ONCE }).catch(() => {})
 }
 
-/** The newest good snapshot of an account, by the archive; undefined when there is none. */
+/** The newest good, undamaged snapshot of an account, by the archive; undefined when there is none. */
 async function findLastGood(
   store: ObjectStore,
   accountId: number,
   options: { now: Date; signal?: AbortSignal | undefined },
 ): Promise<GoodSnapshot | undefined> {
-  for await (const { newestGood } of readStatus(store, { accountId, ...options })) {
-    return goodSnapshot(newestGood?.snapshot)
+  for await (const { newestSound } of readStatus(store, { accountId, ...options })) {
+    return goodSnapshot(newestSound?.snapshot)
   }
   return undefined
 }

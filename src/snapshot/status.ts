@@ -18,7 +18,12 @@ export interface AccountStatus {
   readonly newestGood: Manifest | undefined
   /** When that was taken, by its name: `verify` compares the manifest's own time with it. */
   readonly newestGoodAt: Date | undefined
-  /** Suspect snapshots since then, with their reasons, newest first. */
+  /**
+   * The newest good snapshot without damage that the listing or `verify` shows; undefined when there
+   * is none.
+   */
+  readonly newestSound: Manifest | undefined
+  /** Suspect snapshots since the newest good one, with their reasons, newest first. */
   readonly suspects: readonly { readonly snapshot: string; readonly reasons: readonly string[] }[]
   /** What could not be read on the way to the newest good snapshot, and damage to its files. */
   readonly problems: readonly string[]
@@ -28,7 +33,8 @@ export interface AccountStatus {
 
 /**
  * Says for each account in the archive what its newest good snapshot is as of `now`. One listing, and
- * the manifests from the newest back to the first good one: one an account, as a rule.
+ * the manifests from the newest back to the first good one: one an account, as a rule. Where that is
+ * damaged, more manifests are read, back to the first that is not.
  */
 export async function* readStatus(
   store: ObjectStore,
@@ -41,8 +47,10 @@ export async function* readStatus(
     const found = await findNewestGood(store, past, options)
     const defect = found.newestGood && describeDefect(found.newestGood, folders)
     if (defect !== undefined) found.problems.push(defect)
+    const newestSound =
+      defect === undefined ? found.newestGood : await findNewestSound(store, past, folders, options)
     const fromFuture = future.map(({ snapshot }) => snapshot)
-    yield { accountId, snapshots: complete.length, bytes, fromFuture, ...found }
+    yield { accountId, snapshots: complete.length, bytes, fromFuture, newestSound, ...found }
   }
 }
 
@@ -54,6 +62,20 @@ function describeDefect(
   const holder = folders.find(({ snapshot }) => snapshot === name)
   const defect = findListedDefect(newestGood, holder?.files)
   return defect && `files of snapshot ${name} ${defect}`
+}
+
+async function findNewestSound(
+  store: ObjectStore,
+  past: readonly SnapshotFolder[],
+  folders: readonly SnapshotFolder[],
+  options: { signal?: AbortSignal | undefined },
+): Promise<Manifest | undefined> {
+  for (const { accountId, snapshot } of past.toReversed()) {
+    const stored = await tryReadManifest(store, accountId, snapshot, options)
+    if (stored instanceof ManifestError || stored.manifest.suspect !== undefined) continue
+    if (describeDefect(stored.manifest, folders) === undefined) return stored.manifest
+  }
+  return undefined
 }
 
 async function findNewestGood(

@@ -2,6 +2,7 @@ import pMap from 'p-map'
 import { connectAccount, openArchive } from '../app.ts'
 import type { AccountConfig, Config, Environment } from '../config/config.ts'
 import type { Logger } from '../log.ts'
+import { goodSnapshot } from '../reporting.ts'
 import { type AccountStatus, readStatus } from '../snapshot/status.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
@@ -21,7 +22,7 @@ interface FindLateOptions {
 }
 
 /**
- * Names the accounts without a good snapshot since they were due, by the archive. Where that cannot
+ * Names the accounts without a good, undamaged snapshot since they were due, by the archive. Where that cannot
  * be found out an account is late: its run will tell what is wrong.
  */
 export async function findLate(config: Config, options: FindLateOptions): Promise<Set<string>> {
@@ -32,8 +33,8 @@ export async function findLate(config: Config, options: FindLateOptions): Promis
     const accountId = await accountIdOf(account, config, options)
     for await (const status of readStatus(store, { now, accountId, signal })) {
       onFound(account.name, status)
-      const { newestGoodAt } = status
-      if (newestGoodAt && newestGoodAt >= due) late.delete(account.name)
+      const newestGood = goodSnapshot(status.newestSound?.snapshot)
+      if (newestGood && newestGood.takenAt >= due) late.delete(account.name)
     }
   }
   const fail = (error: Error) => void failures.push(error)

@@ -98,14 +98,14 @@ export async function findWhatIsLate(worker: Worker): Promise<ReadonlySet<string
     env,
     log,
     signal,
-    onFound(account, { accountId, newestGood, newestGoodAt, suspects, fromFuture }) {
+    onFound(account, { accountId, newestSound, suspects, fromFuture }) {
       const warning = warningOfFuture(accountId, fromFuture)
       if (warning !== undefined) log.warn({ account, fromFuture }, warning)
-      const lastGood = goodSnapshot(newestGood?.snapshot)
+      const lastGood = goodSnapshot(newestSound?.snapshot)
       if (lastGood) reporter.remember(account, lastGood)
       metrics.observeArchive(account, {
-        newestGoodAt,
-        objects: newestGood && countObjects(newestGood),
+        newestGoodAt: lastGood?.takenAt,
+        objects: newestSound && countObjects(newestSound),
         suspect: suspects.length > 0,
       })
     },

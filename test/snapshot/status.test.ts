@@ -61,6 +61,16 @@ describe('the status of an archive', () => {
     expect(found?.problems).toEqual([expect.stringContaining(second?.snapshot as string)])
   })
 
+  it('finds the newest that is not damaged behind one that is', async () => {
+    const store = createMemoryStore()
+    const [first, second] = await take(store, 10, 1, 2)
+    expect((await statusOf(store))[0]?.newestSound).toEqual(second)
+    store.objects.set(`10/${second?.snapshot}/damaged.json`, Buffer.from('{}'))
+    const [found] = await statusOf(store)
+    expect(found).toMatchObject({ newestGood: second, newestSound: first })
+    expect(found?.problems).toEqual([expect.stringContaining('found damaged by `verify`')])
+  })
+
   it('says when there is no good one', async () => {
     const store = createMemoryStore()
     const [only] = await take(store, 10, 1)

@@ -72,6 +72,23 @@ describe('a worker', () => {
     expect(await worker.metric('dashkeep_snapshot_suspect{account="team-501"}')).toBe(0)
   })
 
+  it('takes a snapshot that verify found damaged for none, and backs up at once', async () => {
+    const { trial, env } = await prepare()
+    await using _trial = trial
+    const sound = new Date('2026-11-19T12:00:30Z')
+    await trial.runAt(sound, ['backup'], env)
+    await trial.runAt(new Date('2026-11-20T12:00:30Z'), ['backup', '--full'], env)
+    const isNewest = (key: string) => /^501\/20261120T120030Z-\w+\/manifest\.json$/.test(key)
+    const manifest = [...(await trial.files()).keys()].find(isNewest) ?? ''
+    await writeFile(join(trial.archive, manifest, '../damaged.json'), '{}')
+    trial.sandbox.faults.add({ operation: 'export', status: 400, times: 99 })
+    await using worker = await startWorker({ trial, env, start })
+    await worker.untilEnded(1)
+    expect(worker.log().find(({ msg }) => msg === 'catching up')).toMatchObject({ accounts: 1 })
+    const metric = 'dashkeep_last_success_timestamp_seconds{account="team-501"}'
+    expect(await worker.metric(metric)).toBe(sound.getTime() / 1000)
+  })
+
   it('does not run at the start when nothing is late, whoever the token belongs to', async () => {
     const { trial, env, config } = await prepare()
     await using _trial = trial
