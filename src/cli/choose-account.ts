@@ -84,6 +84,19 @@ async function findAccounts(
 }
 
 /**
+ * Finds the configured accounts that a snapshot is of: those with its id, else those without an id that
+ * have the name under which it was taken. Whom the token belongs to is for the service to say.
+ */
+export function ownersOf(
+  { accounts }: Config,
+  { id, configuredAs }: { id: number | undefined; configuredAs: string | undefined },
+): AccountConfig[] {
+  const own = accounts.filter(({ accountId }) => accountId === id && id !== undefined)
+  if (own.length > 0) return own
+  return accounts.filter(({ name, accountId }) => accountId === undefined && name === configuredAs)
+}
+
+/**
  * Finds the id of the account that a name or an id means: that of the configured account, else of
  * the account whose newest manifest records the name, as the configuration or the service had it.
  * An id need not be in the archive. Undefined for a configured account without an id of which the

@@ -8,6 +8,10 @@ import type { Terminal } from './terminal.ts'
 interface Word {
   readonly text: string
   readonly description: string
+  /** Whether a value follows, which no verb and no option can be. */
+  readonly takesValue?: boolean | undefined
+  /** The same option in one letter, such as `-c`. */
+  readonly short?: string | undefined
 }
 
 /** What may follow the words of a verb. */
@@ -41,11 +45,27 @@ function placesOf(command: Command, path: readonly string[] = []): Place[] {
     text: verb.name(),
     description: verb.summary() || verb.description(),
   }))
-  const options = command.options.flatMap(({ long, description }) =>
-    long ? [{ text: long, description }] : [],
+  const options = command.options.flatMap(({ long, short, description, required }) =>
+    long ? [{ text: long, short, description, takesValue: required }] : [],
   )
-  const below = command.commands.flatMap((verb) => placesOf(verb, [...path, verb.name()]))
-  return [...below, { path: path.join(' '), words: [...verbs, ...options, help] }]
+  const below = command.commands
+    .filter((verb) => verb.name() !== 'help')
+    .flatMap((verb) => placesOf(verb, [...path, verb.name()]))
+  const values = path[0] === 'completion' ? Object.keys(shells).map(toShell) : []
+  return [...below, { path: path.join(' '), words: [...verbs, ...values, ...options, help] }]
+}
+
+function toShell(text: string): Word {
+  return { text, description: `a script for ${text}` }
+}
+
+/** A pattern of the shell for the options that a value follows; what it may be, files aside, is unknown. */
+function valuePattern(places: readonly Place[]): string {
+  const options = places
+    .flatMap(({ words }) => words)
+    .filter(({ takesValue }) => takesValue)
+    .flatMap(({ text, short }) => (short ? [text, short] : [text]))
+  return [...new Set(options)].join('|')
 }
 
 const help: Word = { text: '--help', description: 'display help for command' }
@@ -59,6 +79,8 @@ function bashScript(places: readonly Place[]): string[] {
     '# Completion for bash. Load it with: source <(dashkeep completion bash)',
     '_dashkeep() {',
     '  local words current="${COMP_WORDS[COMP_CWORD]}"',
+    '  COMPREPLY=()',
+    `  case "\${COMP_WORDS[COMP_CWORD-1]}" in ${valuePattern(places)}) return ;; esac`,
     '  case " ${COMP_WORDS[*]:1:COMP_CWORD-1} " in',
     ...cases,
     '  esac',
@@ -80,6 +102,7 @@ function zshScript(places: readonly Place[]): string[] {
     '# Completion for zsh. Load it with: source <(dashkeep completion zsh)',
     '_dashkeep() {',
     '  local -a candidates',
+    `  case "\${words[CURRENT-1]}" in ${valuePattern(places)}) _files; return ;; esac`,
     '  case " ${words[2,CURRENT-1]} " in',
     ...cases,
     '  esac',
@@ -91,8 +114,9 @@ function zshScript(places: readonly Place[]): string[] {
 
 function fishScript(places: readonly Place[]): string[] {
   const lines = places.flatMap(({ path, words }) =>
-    words.map(({ text, description }) => {
-      const word = text.startsWith('--') ? `-l ${text.slice(2)}` : `-f -a ${text}`
+    words.map(({ text, description, takesValue }) => {
+      const option = `-l ${text.slice(2)}${takesValue ? ' -r' : ''}`
+      const word = text.startsWith('--') ? option : `-f -a ${text}`
       return `complete -c dashkeep -n '${conditionOf(path, places)}' ${word} -d ${quote(description)}`
     }),
   )

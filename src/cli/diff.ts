@@ -1,5 +1,5 @@
 import { exportLive } from '../app.ts'
-import type { AccountConfig } from '../config/config.ts'
+import type { AccountConfig, Config } from '../config/config.ts'
 import { DashkeepError } from '../errors.ts'
 import { readManifest, type SnapshotFolder } from '../snapshot/archive.ts'
 import {
@@ -10,9 +10,11 @@ import {
   type TypeDiff,
 } from '../snapshot/diff.ts'
 import { type Candidate, findNamed } from '../snapshot/find.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
 import { exportsOf } from '../snapshot/stored-export.ts'
 import type { TakeProgress } from '../snapshot/take.ts'
 import { type ArchiveReader, openReader } from './archive-reader.ts'
+import { ownersOf } from './choose-account.ts'
 import { type Context, createContext } from './context.ts'
 import { exitCodes } from './exit-codes.ts'
 import { type Comparison, printComparison } from './print-comparison.ts'
@@ -65,7 +67,7 @@ async function openLive(
   { manifest }: SnapshotSide,
 ): Promise<SnapshotSide & AsyncDisposable> {
   const { id } = manifest.account
-  const account = accountOf(config.accounts, id)
+  const account = accountOf(config, manifest.account)
   const types = manifest.exports.map(({ type }) => type)
   progress.begin('reading the service')
   const arrived = countArrivals(progress)
@@ -73,9 +75,10 @@ async function openLive(
   return exportLive(account, config, { env, log, now, accountId: id, types, signal, onProgress })
 }
 
-function accountOf(accounts: readonly AccountConfig[], id: number): AccountConfig {
-  const [only, ...others] = accounts
-  const found = accounts.find(({ accountId }) => accountId === id)
+function accountOf(config: Config, owner: Manifest['account']): AccountConfig {
+  const { id } = owner
+  const [only, ...others] = config.accounts
+  const [found] = ownersOf(config, { id, configuredAs: owner.configuredAs })
   if (found !== undefined) return found
   if (only !== undefined && others.length === 0 && only.accountId === undefined) return only
   throw new DashkeepError(

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { version } from '../version.ts'
 import { declareAccountVerbs } from './program-accounts.ts'
+import { declareHelpVerbs } from './program-help.ts'
 import { referenceForms } from './snapshot-reference.ts'
 import { createErrorTerminal, createTerminal, type Outside, type Terminal } from './terminal.ts'
 
@@ -36,7 +37,7 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
   const program = new Command('dashkeep')
     .description('Keeps the saved objects of hosted Kibana accounts safe, and proves it.')
     .version(version, '-V, --version')
-    .helpCommand('help [verb]', 'explain a verb and its options')
+    .helpCommand(false)
     .showHelpAfterError('(add --help to see every option)')
     .addHelpText('after', examples)
     .exitOverride()
@@ -71,19 +72,7 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
   declareServiceVerbs(program, run)
   declareAccountVerbs(program, run, { common, toNumber })
   declareTrialVerbs(program, run)
-  program
-    .command('completion')
-    .summary('print a script that completes verbs and options in a shell')
-    .description(
-      'Prints a script that completes verbs and options in a shell. Load it in the start file of the shell, such as ~/.bashrc: source <(dashkeep completion bash)',
-    )
-    .argument('<shell>', 'bash, zsh or fish')
-    .action(
-      run(
-        async () => (await import('./completion.ts')).completion,
-        ([shell]) => ({ shell, program }),
-      ),
-    )
+  declareHelpVerbs(program, run)
   return program
 }
 

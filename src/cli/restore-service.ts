@@ -15,7 +15,7 @@ import {
 import { type RestoreTarget, readPresent, sameObject } from '../restore/target.ts'
 import type { Account } from '../snapshot/source.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import { createIdentify, findAccount } from './choose-account.ts'
+import { createIdentify, findAccount, ownersOf } from './choose-account.ts'
 import type { Context } from './context.ts'
 import type { RestoreOptions, Restoring } from './restore.ts'
 import {
@@ -38,7 +38,7 @@ export async function restoreToService(
   const { source, selection } = restoring
   const { config, log } = context
   const { signal, env } = terminal
-  const chosen = await chooseAccount(terminal, context, { ...options, source })
+  const chosen = await chooseAccount(terminal, context, { ...options, ...restoring })
   await using service = await connectAccount(chosen, config, { env, log })
   const target = terminal.watched ? watchSource(service, terminal.progress) : service
   const account = await identify(target, chosen, restoring, { ...options, signal })
@@ -110,13 +110,18 @@ async function readPatches(
 async function chooseAccount(
   terminal: Terminal,
   context: Context,
-  { intoAccount, source }: Pick<RestoreOptions, 'intoAccount'> & Pick<Restoring, 'source'>,
+  {
+    intoAccount,
+    source,
+    manifest,
+  }: Pick<RestoreOptions, 'intoAccount'> & Pick<Restoring, 'source' | 'manifest'>,
 ): Promise<AccountConfig> {
   const { config } = context
   if (intoAccount !== undefined) {
     return findAccount(config, intoAccount, createIdentify(context, terminal))
   }
-  const own = config.accounts.filter(({ accountId }) => accountId === source.account?.id)
+  const { configuredAs } = manifest?.account ?? {}
+  const own = ownersOf(config, { id: source.account?.id, configuredAs })
   const [first, ...others] = own.length > 0 ? own : config.accounts
   if (first !== undefined && others.length === 0) return first
   throw new DashkeepError('Cannot choose the account to restore into: several may be meant', {

@@ -111,6 +111,7 @@ function cannotListen(error: unknown, host: string, port: number): DashkeepError
     EACCES: `port ${port} is not for this user`,
     EADDRNOTAVAIL: `${host} is no address of this machine`,
     ENOTFOUND: `${host} is no address of this machine`,
+    ERR_SOCKET_BAD_PORT: `the port ${port} is larger than 65535`,
   }
   const state = states[code ?? ''] ?? (error instanceof Error ? error.message : String(error))
   return new DashkeepError(`Cannot start the sandbox: ${state}`, {

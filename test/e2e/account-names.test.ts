@@ -110,6 +110,32 @@ describe('an account of the archive', () => {
     ])
   })
 
+  it('that is configured without an id is compared with the service, and restored into it', async () => {
+    await using trial = await startKept()
+    const accounts = [501, 502].map((id) => ({ name: `team-${id}`, token: token(id) }))
+    const changes = await configure(trial, accounts)
+    const diff = await trial.run(['diff', 'latest', '--json', '-a', 'team-502'], changes)
+    expect([diff.exitCode, diff.stderr]).toEqual([0, ''])
+    expect(JSON.parse(diff.stdout)).toMatchObject({
+      accountId: 502,
+      after: { service: trial.sandbox.url },
+    })
+    const args = ['restore', '--to-service', '--dry-run', '--json', '-a', 'team-502']
+    const { stdout } = await trial.run(args, changes)
+    expect(JSON.parse(stdout)).toMatchObject({ target: { name: 'team-502', accountId: 502 } })
+    const swapped = await configure(trial, [
+      { name: 'team-501', token: token(502) },
+      { name: 'team-502', token: token(501) },
+    ])
+    for (const verb of [['diff', 'latest'], args.slice(0, 3)]) {
+      const refused = await trial.run([...verb, '-a', 'team-502'], swapped)
+      expect([refused.exitCode, refused.stderr]).toEqual([
+        2,
+        expect.stringMatching(/501.*502|502.*501/),
+      ])
+    }
+  })
+
   it('that is configured without an id and has no snapshot is missing in status', async () => {
     await using trial = await startKept()
     const changes = await configure(trial, [{ name: 'new', token: token(502) }])

@@ -22,6 +22,18 @@ describe('completion', () => {
         '--accept-service',
       ])
       expect(await complete(['config', ''])).toContain('check')
+      expect(await complete(['completion', 'z'])).toEqual(['zsh'])
+      expect(await complete(['help', 'acc'])).toEqual(['accounts'])
+      expect(await complete(['hel'])).toEqual(['help'])
+    },
+  )
+
+  it.runIf(spawnSync('bash', ['--version']).status === 0)(
+    'in bash leaves the value of an option to the files there are',
+    async () => {
+      expect(await complete(['backup', '--config', ''])).toEqual([''])
+      expect(await complete(['backup', '-c', ''])).toEqual([''])
+      expect(await complete(['backup', '--full', ''])).toContain('--account')
     },
   )
 
@@ -46,5 +58,18 @@ describe('help', () => {
     const { exitCode, stdout } = await runDashkeep(['help', 'backup'], { env: {} })
     expect(exitCode).toBe(0)
     expect(stdout).toBe((await runDashkeep(['backup', '--help'], { env: {} })).stdout)
+    const nested = await runDashkeep(['help', 'accounts', 'list'], { env: {} })
+    expect(nested.stdout).toContain('Usage: dashkeep accounts list')
+    const whole = await runDashkeep(['help'], { env: {} })
+    expect(whole.stdout).toContain('Usage: dashkeep [options]')
+  })
+
+  it.each([
+    [['bakup'], 'Cannot explain bakup: there is no verb bakup', 'did you mean backup?'],
+    [['config', 'xyz'], 'Cannot explain config xyz: there is no verb xyz', '`dashkeep help`'],
+  ])('names a verb that it does not know: %s', async (words, message, hint) => {
+    const { exitCode, stdout, stderr } = await runDashkeep(['help', ...words], { env: {} })
+    expect([exitCode, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(`error: ${message}\nhint: ${hint}`)
   })
 })
