@@ -60,6 +60,23 @@ export async function readSmallFile(
   return await gatherText(file.createReadStream({ autoClose: false }), maxBytes)
 }
 
+/** Says in plain words why a file or folder cannot be read or written, to stand behind its path. */
+export function describeFileError(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException
+  return states[code ?? ''] ?? `the file system refuses it (${code ?? 'unknown reason'})`
+}
+
+const states: Readonly<Record<string, string>> = {
+  EACCES: 'this user has no right to it',
+  EFBIG: 'it is larger than it may be',
+  EISDIR: 'it is a folder',
+  ENOENT: 'there is no such file or folder',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of the path is not a folder',
+  EPERM: 'this user has no right to it',
+  EROFS: 'the file system is read-only',
+}
+
 function fileError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code })
 }

@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { z } from 'zod'
 import { DashkeepError } from '../errors.ts'
-import { openFresh, readSmallFile } from '../local-files.ts'
+import { describeFileError, openFresh, readSmallFile } from '../local-files.ts'
 import { type MovePlan, withTotals } from './move-plan.ts'
 
 /** What has to be known of a move to finish it after the process was killed. */
@@ -73,7 +73,7 @@ export async function readMoveRecord(path: string): Promise<MoveRecord | undefin
   const reading = readSmallFile(path, { maxBytes: MAX_JOURNAL_BYTES })
   const text = await reading.catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined
-    throw new DashkeepError(`Cannot read the journal ${path}: ${cause.message}`, {
+    throw new DashkeepError(`Cannot read the journal ${path}: ${describeFileError(cause)}`, {
       kind: 'usage',
       hint: 'give --journal the file that the move has begun',
       cause,
@@ -123,7 +123,7 @@ export function moveUnderWay(path: string, cause?: unknown): DashkeepError {
 function explainAs(path: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     if (error.code === 'EEXIST') throw moveUnderWay(path, error)
-    throw new DashkeepError(`Cannot write the journal ${path}: ${error.message}`, {
+    throw new DashkeepError(`Cannot write the journal ${path}: ${describeFileError(error)}`, {
       hint: 'give --journal a file in a folder that this user may write to',
       cause: error,
     })

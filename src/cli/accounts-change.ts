@@ -3,7 +3,7 @@ import { checkSettings, parseDocument } from '../accounts/document.ts'
 import type { Settings, SubAccount } from '../accounts/service.ts'
 import { findSubAccount, type SettingChange, settingsOf } from '../accounts/settings.ts'
 import { DashkeepError } from '../errors.ts'
-import { gatherText, readSmallFile } from '../local-files.ts'
+import { describeFileError, gatherText, readSmallFile } from '../local-files.ts'
 import { parseSharing } from './accounts-create.ts'
 import { exitCodes } from './exit-codes.ts'
 import {
@@ -72,7 +72,11 @@ async function readDocument({ stdin }: Terminal, file: string | undefined): Prom
 
 function cannotRead(what: string): (cause: Error) => never {
   return (cause) => {
-    throw new DashkeepError(`Cannot read ${what}: ${cause.message}`, { kind: 'usage', cause })
+    throw new DashkeepError(`Cannot read ${what}: ${describeFileError(cause)}`, {
+      kind: 'usage',
+      hint: 'name a file that holds the document, or send it through a pipe',
+      cause,
+    })
   }
 }
 

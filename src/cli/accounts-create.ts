@@ -3,6 +3,7 @@ import { type Created, createAccount } from '../accounts/create.ts'
 import { checkNewAccount } from '../accounts/document.ts'
 import type { NewSubAccount, SubAccount } from '../accounts/service.ts'
 import { DashkeepError } from '../errors.ts'
+import { describeFileError } from '../local-files.ts'
 import { exitCodes } from './exit-codes.ts'
 import {
   type ManagementOptions,
@@ -92,7 +93,7 @@ interface TokenFile extends AsyncDisposable {
 async function reserveFile(path: string | undefined): Promise<TokenFile | undefined> {
   if (path === undefined) return undefined
   const file: FileHandle = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    const state = error.code === 'EEXIST' ? 'it is there already' : error.message
+    const state = error.code === 'EEXIST' ? 'it is there already' : describeFileError(error)
     throw new DashkeepError(`Cannot write the token to ${path}: ${state}`, {
       kind: 'usage',
       hint: 'nothing was created; give --token-file a new file in a folder that is there',
@@ -108,7 +109,7 @@ async function reserveFile(path: string | undefined): Promise<TokenFile | undefi
         written = true
       } catch (cause) {
         throw new DashkeepError(
-          `Cannot write the token of the new account ${accountId} to ${path}: ${(cause as Error).message}`,
+          `Cannot write the token of the new account ${accountId} to ${path}: ${describeFileError(cause)}`,
           {
             hint: 'the account was created; its token is on the account management page of the web application',
             cause,

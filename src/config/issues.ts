@@ -50,14 +50,16 @@ function describeIssue(
   return [`${sourceOf(place)}: ${issue.message}${describeFound(place, input)}${suggestion}`]
 }
 
-/** `, found "…"`, or nothing where the value may be a secret. */
+/** `, found "…"`; where the value may be a secret, only what kind of value it is. */
 export function describeFound(place: string, value: unknown): string {
   if (value === undefined) return ''
   if (value === null) return ', found nothing'
   if (Array.isArray(value)) return ', found a list'
-  if (isSection(value)) return secretPlace.test(place) ? '' : ', found members'
+  if (isSection(value)) return ', found members'
   const text = String(value)
-  if (!/^age1/.test(text) && (secretPlace.test(place) || secretText.test(text))) return ''
+  if (!/^age1/.test(text) && (secretPlace.test(place) || secretText.test(text))) {
+    return typeof value === 'string' ? ', found text that is not shown' : ', found another value'
+  }
   return `, found ${typeof value === 'string' ? JSON.stringify(text) : text}`
 }
 

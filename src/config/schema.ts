@@ -48,7 +48,7 @@ const secretSource = z.union(
     z.strictObject({ env: z.string().regex(/^[A-Za-z_]\w*$/) }),
     z.strictObject({ file: z.string().min(1) }),
   ],
-  { error: 'expected env: NAME_OF_VARIABLE or file: /path, never the token itself' },
+  { error: 'expected env: NAME_OF_VARIABLE or file: /path, never the secret itself' },
 )
 
 const cronProblems = {

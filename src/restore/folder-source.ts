@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DashkeepError } from '../errors.ts'
-import { readSmallFile } from '../local-files.ts'
+import { describeFileError, readSmallFile } from '../local-files.ts'
 import { closeFile } from '../objects/opened-file.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
 import { findReportedError } from '../reported-error.ts'
@@ -105,7 +105,7 @@ async function documentsSource(folder: string, options: FolderOptions): Promise<
 /** In the order of needs, so that nothing arrives before what it rests on; others follow. */
 async function typesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((cause) => {
-    const state = cause.code === 'ENOENT' ? 'there is no such folder' : cause.message
+    const state = cause.code === 'ENOENT' ? 'there is no such folder' : describeFileError(cause)
     throw new DashkeepError(`Cannot restore from ${folder}: ${state}`, { kind: 'usage', cause })
   })
   const types = names

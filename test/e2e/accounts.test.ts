@@ -169,6 +169,21 @@ describe('accounts create', () => {
     expect(trial.sandbox.accounts()).toHaveLength(4)
   })
 
+  it('says in plain words that a file cannot be written or read', async () => {
+    await using trial = await startAccounts()
+    const missing = join(trial.folder, 'missing', 'file')
+    const create = ['create', ...newAccount, '--token-file', missing, '--yes']
+    for (const [args, what] of [
+      [create, 'write the token to'],
+      [['replace', String(richId), missing, '--yes'], 'read'],
+    ] as const) {
+      const { exitCode, stderr } = await trial.accounts(args)
+      expect(exitCode).toBe(2)
+      expect(stderr).toContain(`Cannot ${what} ${missing}: there is no such file or folder\nhint: `)
+      expect(stderr).not.toContain('ENOENT')
+    }
+  })
+
   it('leaves no file behind when the service refuses', async () => {
     await using trial = await startAccounts()
     const file = join(trial.folder, 'token')

@@ -273,7 +273,7 @@ describe('a configuration with many problems', () => {
         'accounts.1.baseUrl: missing, and neither service.baseUrl nor DASHKEEP_BASE_URL is set',
         'accounts.2.baseUrl: missing, and neither service.baseUrl nor DASHKEEP_BASE_URL is set',
         'accounts.1.name: "shop" comes twice',
-        'accounts.1.token: expected env: NAME_OF_VARIABLE or file: /path, never the token itself',
+        'accounts.1.token: expected env: NAME_OF_VARIABLE or file: /path, never the secret itself, found text that is not shown',
         'accounts.1.accountId: expected a number, found "12x"',
         'accounts.2.include: sub-accounts comes twice, also in types',
         'store.url: expected s3://bucket/prefix, file:///folder or a path such as ./backups, found "ftp://x"',
@@ -349,6 +349,8 @@ describe('config check', () => {
       { encryption: { recipients: [`${recipient.slice(0, -1)}b`] } },
       'encryption.recipients.0: expected an age recipient as age-keygen prints it, found "age1',
     ],
+    [{ accounts: { name: 'a' } }, 'accounts: expected a list, found members'],
+    [{ notifications: 'x' }, 'notifications: expected a list, found text that is not shown'],
     [{ types: ['dashboards'] }, 'types.0: not a known type, found "dashboards"; did you mean dash'],
     [{ schedule: { cron: '0 3 31 2 *' } }, 'schedule.cron: never due, found "0 3 31 2 *"'],
     [{ schedule: { cron: '0 25 * * *' } }, 'schedule.cron: expected a cron expression'],
@@ -396,7 +398,7 @@ describe('config check', () => {
   it('says what a private key among the recipients is', async () => {
     const { problems } = await check(usable, { DASHKEEP_RECIPIENTS: identity })
     expect(problems).toEqual([
-      'DASHKEEP_RECIPIENTS: expected an age recipient, and this is a private key; age-keygen -y prints its recipient',
+      'DASHKEEP_RECIPIENTS: expected an age recipient, and this is a private key; age-keygen -y prints its recipient, found text that is not shown',
     ])
   })
 

@@ -35,6 +35,12 @@ describe('the sandbox verb', () => {
     expect(sample.stderr).toContain('--admin-email needs --objects or --generate')
   })
 
+  it('names a port that there cannot be', async () => {
+    const { exitCode, stderr } = await startOnce(['--port', '99999'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('Cannot start the sandbox: the port 99999 is larger than 65535\n')
+  })
+
   it('keeps its database to its own user', async () => {
     const database = join(await makeFolder(), 'sandbox.sqlite')
     await startOnce(['--database', database])
