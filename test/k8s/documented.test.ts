@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml'
 import { findProblems as findConfigProblems } from '../../src/config/load.ts'
 import { writeOverlay } from './overlay.ts'
 import { findProblems } from './relations.ts'
-import { byName, hasKubectl, k8sFolder, render, renderByKubectl } from './render.ts'
+import { byName, hasKubectl, k8sFolder, type Resource, render, renderByKubectl } from './render.ts'
 
 const page = await readFile(join(k8sFolder, '../docs/kubernetes.md'), 'utf8')
 const blocks = [...page.matchAll(/^```yaml\n(.*?)\n```$/gms)].map(([, text = '']) => text)
@@ -18,11 +18,35 @@ function section(title: string): string {
   return page.slice(from, page.indexOf('\n## ', from + 1))
 }
 
+function idOf({ kind, metadata }: Resource): string {
+  return `${kind.toLowerCase()}/${metadata.name}`
+}
+
+/** The resources that `kubectl delete` in a text names: `kind,kind name name` or `kind/name kind/name`. */
+function deletedBy(text: string): string[] {
+  const [, named = ''] = / delete ([^`]+)`/.exec(text) ?? []
+  const [kinds = '', ...names] = named.split(' ')
+  if (kinds.includes('/')) return [kinds, ...names]
+  return names.flatMap((name) => kinds.split(',').map((kind) => `${kind}/${name}`))
+}
+
 describe('docs/kubernetes.md', () => {
   it('names all components, and nothing that is not one', async () => {
     const [, table = ''] = /^\| component .*\n((?:\|.*\n)+)/m.exec(section('Components')) ?? []
     const rows = [...table.matchAll(/^\| `([\w-]+)`/gm)].map(([, name]) => name)
     expect(rows.toSorted()).toEqual((await readdir(join(k8sFolder, 'components'))).toSorted())
+  })
+
+  it('says how to delete what each component has added', async () => {
+    await using base = await writeOverlay({})
+    const kept = (await render(base.folder)).map(idOf)
+    const [, table = ''] = /^\| taken out .*\n((?:\|.*\n)+)/m.exec(section('Components')) ?? []
+    for (const component of await readdir(join(k8sFolder, 'components'))) {
+      await using overlay = await writeOverlay({ components: [component] })
+      const added = (await render(overlay.folder)).map(idOf).filter((id) => !kept.includes(id))
+      const row = table.split('\n').find((line) => line.includes(`\`${component}\``)) ?? ''
+      expect(deletedBy(row).toSorted(), component).toEqual(added.toSorted())
+    }
   })
 
   it('has examples of dashkeep.yaml that are valid', async () => {
