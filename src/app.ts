@@ -3,7 +3,7 @@ import { encodeList, subAccountsType } from './accounts/list-document.ts'
 import type { SubAccountService } from './accounts/service.ts'
 import type { AccountConfig, Config, Environment } from './config/config.ts'
 import { readSecret } from './config/secrets.ts'
-import { DashkeepError } from './errors.ts'
+import { causeOf, DashkeepError } from './errors.ts'
 import type { Logger } from './log.ts'
 import { findRivals } from './owners.ts'
 import type { ServiceClient } from './service/client.ts'
@@ -432,5 +432,7 @@ function logFailure(log: Logger, error: Error): void {
   const { kind, hint } = error as Partial<DashkeepError>
   if (kind === 'interrupted') log.warn({ reason: error.message }, 'backup interrupted')
   else log.error({ reason: error.message, hint }, 'backup failed')
+  const cause = causeOf(error)
+  if (cause !== undefined) log.debug({ cause }, 'cause of the failure')
   if (!(error instanceof DashkeepError)) log.debug({ stack: error.stack }, 'unexpected error')
 }

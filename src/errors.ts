@@ -15,6 +15,17 @@ export function hintOf(error: unknown): string | undefined {
 }
 
 /**
+ * What lies behind an error, in the words of the system or library that reported it: for the log.
+ * Undefined where that is not known, or might hold a secret.
+ */
+export function causeOf(error: unknown): string | undefined {
+  for (let one = error; one instanceof DashkeepError; one = one.cause) {
+    if (one.hasCleanCause && one.cause instanceof Error) return cleanLine(one.cause.message)
+  }
+  return undefined
+}
+
+/**
  * An error meant for the person who runs dashkeep.
  *
  * The message reads "Cannot <action>: <state>", without a full stop and without secrets;
@@ -27,6 +38,8 @@ export class DashkeepError extends Error {
   readonly hint: string | undefined
   /** Whether the same call may succeed a moment later. */
   readonly transient: boolean
+  /** Whether the message of the cause holds nothing secret. */
+  readonly hasCleanCause: boolean = false
 
   constructor(
     message: string,

@@ -16,7 +16,7 @@ export interface Context {
 
 /** Reads the configuration and begins the log. */
 export async function createContext(
-  { env, watched, stderr, writeLog }: Terminal,
+  { env, watched, stderr, writeLog, onLog }: Terminal,
   options: CommonOptions,
   needs: readonly ConfigNeed[],
 ): Promise<Context> {
@@ -26,6 +26,7 @@ export async function createContext(
   const colors = readable && !env.NO_COLOR
   const tail = createLogTail()
   const log = await createLog({ level, stream: { write: writeLog }, readable, colors, tail })
+  onLog?.(log)
   return { config, log, tail }
 }
 

@@ -1,7 +1,7 @@
 import { connectAccount, openArchive } from '../app.ts'
 import { type AccountConfig, defaultTypes, type Limits } from '../config/config.ts'
 import { warningsOf } from '../config/warnings.ts'
-import { hintOf } from '../errors.ts'
+import { causeOf, hintOf } from '../errors.ts'
 import { describeProxy } from '../http/proxy.ts'
 import { type Claim, findRivals } from '../owners.ts'
 import { futureToleranceMs } from '../snapshot/future.ts'
@@ -23,18 +23,19 @@ interface Finding {
   readonly result: 'ok' | 'warning' | 'failed'
   readonly detail: string
   readonly hint?: string | undefined
+  /** What lies behind a failure, for the log. */
+  readonly cause?: string | undefined
 }
 
 /** `dashkeep doctor`: a line for each finding; exit 1 when one of them would fail a backup. */
 export async function doctor(terminal: Terminal, options: CommonOptions): Promise<number> {
-  const context = await createContext(terminal, { logLevel: 'silent', ...options }, [
-    'accounts',
-    'store',
-  ])
+  const context = await createContext(terminal, options, ['accounts', 'store'])
   terminal.progress.begin('checking')
   const findings: Finding[] = []
-  for await (const finding of examine(context, terminal)) {
+  for await (const { cause, ...finding } of examine(context, terminal)) {
     findings.push(finding)
+    if (cause !== undefined)
+      context.log.debug({ cause, check: finding.check }, 'cause of the failure')
     if (!terminal.json) printFinding(terminal, finding)
   }
   terminal.signal.throwIfAborted()
@@ -266,7 +267,8 @@ async function* examineManagement(
 }
 
 function failure(check: string, error: Error): Finding {
-  return { check, result: 'failed', detail: error.message, hint: hintOf(error) }
+  const cause = causeOf(error)
+  return { check, result: 'failed', detail: error.message, hint: hintOf(error), cause }
 }
 
 function printFinding(terminal: Terminal, { check, result, detail, hint }: Finding): void {

@@ -1,4 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { causeOf } from '../errors.ts'
+import type { Logger } from '../log.ts'
 import { version } from '../version.ts'
 import { declareAccountVerbs } from './program-accounts.ts'
 import { declareHelpVerbs } from './program-help.ts'
@@ -56,10 +58,18 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
       const command = given.at(-1) as Command
       const options = { ...command.optsWithGlobals(), ...read(command.processedArgs) } as Options
       const { json = false, quiet = false } = command.optsWithGlobals<CommonOptions>()
-      const terminal = createTerminal(outside, { json, quiet })
+      let log: Logger | undefined
+      const onLog = (begun: Logger) => {
+        log = begun
+      }
+      const terminal = { ...createTerminal(outside, { json, quiet }), onLog }
       const verb = await load()
       try {
         finish(await verb(terminal, options))
+      } catch (error) {
+        const cause = causeOf(error)
+        if (cause !== undefined) log?.debug({ cause }, 'cause of the failure')
+        throw error
       } finally {
         terminal.progress.end()
       }

@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { cleanLine, escapeHidden } from '../clean-text.ts'
 import type { Environment } from '../config/config.ts'
 import { DashkeepError, hintOf, InterruptedError } from '../errors.ts'
+import type { Logger } from '../log.ts'
 import { type Colors, createColors, paintLine } from './colors.ts'
 import { createProgress, type Progress } from './progress.ts'
 
@@ -39,6 +40,8 @@ export interface Terminal extends Omit<Outside, 'stdout'> {
   readonly watched: boolean
   /** What is going on, drawn below everything else while a person watches. */
   readonly progress: Progress
+  /** Hears of the log once it has begun. */
+  readonly onLog?: (log: Logger) => void
   /** Writes lines of the log to standard error, as they are. */
   writeLog(lines: string): void
   /** Writes a line of results, or several. A line break within one becomes a space. */

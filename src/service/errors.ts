@@ -49,6 +49,7 @@ export interface ServiceErrorDetails {
  * the token. `transient` is never set for a create that may have happened.
  */
 export class ServiceError extends DashkeepError {
+  override readonly hasCleanCause = true
   readonly code: ServiceErrorCode
   /** The HTTP status, when there was an answer. */
   readonly status: number | undefined

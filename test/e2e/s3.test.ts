@@ -111,6 +111,39 @@ describe('an archive in a bucket', () => {
     ])
   })
 
+  it.each([
+    ['backup', 'PutObject'],
+    ['list', 'ListObjectsV2'],
+    ['doctor', 'PutObject'],
+  ] as const)('leaves its cause in the log of %s, once', async (verb, operation) => {
+    await using started = await startTrialInBucket()
+    const { trial, server, env } = started
+    server.inject({ operation, kind: 'error', status: 418, code: 'Teapot', times: 3 })
+    const causes = (stderr: string) => stderr.split('\n').filter((line) => line.includes('"cause"'))
+    const { stderr } = await trial.run([verb, '--verbose'], env)
+    expect(causes(stderr).map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'debug', msg: 'cause of the failure', cause: expect.stringMatching(/^Teapot \(/) },
+    ])
+    server.inject({ operation, kind: 'error', status: 418, code: 'Teapot', times: 3 })
+    expect(causes((await trial.run([verb], env)).stderr)).toEqual([])
+  })
+
+  it('has what the AWS SDK warns of, and each retry, in the log of doctor', async () => {
+    await using started = await startTrialInBucket()
+    const { trial, server, env } = started
+    const { accessKeyId: id, secretAccessKey: secret } = server.credentials
+    const keys = `aws_access_key_id = ${id}\naws_secret_access_key = ${secret}\n`
+    const config = await trial.write('aws', `[profile nightly]\n${keys}`)
+    server.inject({ operation: 'PutObject', kind: 'drop-before' })
+    const variables = { ...env, AWS_CONFIG_FILE: config, AWS_PROFILE: 'nightly' }
+    const { exitCode, stderr } = await trial.run(['doctor'], variables)
+    expect(exitCode).toBe(0)
+    expect(jsonLines(stderr)).toMatchObject([
+      { level: 'warn', msg: 'the AWS SDK warns', reason: expect.stringMatching(/^AWS_PROFILE/) },
+      { level: 'warn', msg: 'retrying', action: 'write' },
+    ])
+  })
+
   it('counts no probe of doctor among its snapshots, and keeps none', async () => {
     await using started = await startTrialInBucket()
     const { trial, server, env } = started
