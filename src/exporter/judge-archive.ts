@@ -4,6 +4,7 @@ import type { Logger } from '../log.ts'
 import type { ArchivedAccount } from '../metrics/archive-gauges.ts'
 import { type AccountState, stateOf } from '../snapshot/account-state.ts'
 import { countObjects } from '../snapshot/manifest.ts'
+import { snapshotTime } from '../snapshot/snapshot-name.ts'
 import { type AccountStatus, readStatus } from '../snapshot/status.ts'
 
 /** What the archive says of a configured account. */
@@ -34,11 +35,9 @@ export async function judgeArchive(
     for await (const status of readStatus(store, options)) {
       const name = nameOf(status)
       if (name === undefined) continue
-      const before = judged.get(name)
+      const [before, found] = [judged.get(name)?.newestGoodAt, judge(status, options)]
       // Snapshots of two accounts can bear one configured name: the newer ones count.
-      if ((before?.newestGoodAt ?? 0) <= (status.newestGoodAt ?? 0)) {
-        judged.set(name, judge(status, options))
-      }
+      if (before === undefined || (found.newestGoodAt ?? 0) >= before) judged.set(name, found)
     }
   } finally {
     await store.close()
@@ -59,11 +58,11 @@ function judge(
   status: AccountStatus,
   asking: { now: Date; maxAgeMs: number | undefined },
 ): JudgedAccount {
-  const { newestGood, newestGoodAt, suspects } = status
+  const { newestSound, suspects } = status
   return {
     state: stateOf(status, asking),
-    newestGoodAt,
-    objects: newestGood && countObjects(newestGood),
+    newestGoodAt: newestSound && snapshotTime(newestSound.snapshot),
+    objects: newestSound && countObjects(newestSound),
     suspect: suspects.length > 0,
   }
 }

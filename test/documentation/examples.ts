@@ -144,6 +144,13 @@ export const examples: Readonly<Record<string, Run | string>> = {
     says: [/"msg":"stopped"/],
   },
 
+  'dashkeep status --listen 127.0.0.1:5337 --max-age 26h': {
+    set: ({ account }) => ({ env: account, replace: { '127.0.0.1:5337': '127.0.0.1:0' } }),
+    until: /"msg":"archive read"/,
+    exitCode: 130,
+    says: [/"msg":"exporter begins"/, /"msg":"stopped"/],
+  },
+
   'dashkeep status --max-age 26h --ping': {
     set: ({ account, receiver }) => ({
       env: { ...account, DASHKEEP_PING_URL: `${receiver.url}/ping` },

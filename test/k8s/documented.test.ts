@@ -8,7 +8,10 @@ import { findProblems } from './relations.ts'
 import { byName, hasKubectl, k8sFolder, type Resource, render, renderByKubectl } from './render.ts'
 
 const page = await readFile(join(k8sFolder, '../docs/kubernetes.md'), 'utf8')
-const blocks = [...page.matchAll(/^```yaml\n(.*?)\n```$/gms)].map(([, text = '']) => text)
+const monitoring = await readFile(join(k8sFolder, '../docs/monitoring.md'), 'utf8')
+const blocks = [...`${page}\n${monitoring}`.matchAll(/^```yaml\n(.*?)\n```$/gms)].map(
+  ([, text = '']) => text,
+)
 const overlays = blocks.filter((text) => /^(patches|kind|resources):/m.test(text))
 const configurations = blocks.filter((text) => !overlays.includes(text))
 
@@ -30,7 +33,7 @@ function deletedBy(text: string): string[] {
   return names.flatMap((name) => kinds.split(',').map((kind) => `${kind}/${name}`))
 }
 
-describe('docs/kubernetes.md', () => {
+describe('docs/kubernetes.md and docs/monitoring.md', () => {
   it('names all components, and nothing that is not one', async () => {
     const [, table = ''] = /^\| component .*\n((?:\|.*\n)+)/m.exec(section('Components')) ?? []
     const rows = [...table.matchAll(/^\| `([\w-]+)`/gm)].map(([, name]) => name)
@@ -62,17 +65,18 @@ describe('docs/kubernetes.md', () => {
       const example = parse(text) as { patches?: unknown; kind?: string }
       const isResource = example.kind !== undefined
       const run = text.includes('dashkeep-worker') ? 'worker' : 'many-accounts'
+      const components = [run, 'exporter', 'aws', 'monitoring']
       await using overlay = await writeOverlay(
         {
           ...(isResource && { resources: ['example.yaml'] }),
-          components: [run, 'aws'],
+          components,
           ...(!isResource && example),
         },
         { 'example.yaml': stringify(example) },
       )
       const resources = await render(overlay.folder)
       expect(await findProblems(resources)).toEqual([])
-      await using plain = await writeOverlay({ components: [run, 'aws'] })
+      await using plain = await writeOverlay({ components })
       expect(resources).not.toEqual(await render(plain.folder))
       if (hasKubectl()) {
         expect(byName(await renderByKubectl(overlay.folder))).toEqual(byName(resources))

@@ -163,6 +163,16 @@ describe('the checks refuse', () => {
     )
   })
 
+  it('an exporter that listens on loopback', async () => {
+    const resources = await render(join(k8sFolder, 'overlays/production'))
+    const exporter = resources.find(({ kind }) => kind === 'Deployment') as Resource
+    const path = '/spec/template/spec/containers/0/args/1'
+    patchResource(exporter, { op: 'replace', path, value: '--listen=127.0.0.1:5337' })
+    expect(await findProblems(resources)).toEqual([
+      'Deployment dashkeep-exporter: listens on 127.0.0.1:5337, where nobody asks',
+    ])
+  })
+
   it.each([
     ['loopback', '127.0.0.1:5337'],
     ['another port than the declared one', '0.0.0.0:5338'],

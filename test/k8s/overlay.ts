@@ -11,7 +11,7 @@ export interface Overlay extends AsyncDisposable {
 
 /** Components by the order in which an overlay names them: later ones change what earlier ones add. */
 export const runs = ['many-accounts', 'worker'] as const
-export const extras = ['judge', 'weekly', 'prune', 'monitoring'] as const
+export const extras = ['judge', 'weekly', 'prune', 'exporter', 'monitoring'] as const
 export const credentials = ['aws', 'aws-pod-identity'] as const
 export const places = ['folder', 'node-local-dns', 'openshift'] as const
 
@@ -20,15 +20,21 @@ export function combinations(): string[][] {
   const stores = [[], ...credentials.map((one) => [one]), ['folder']]
   const ways = [[], ...runs.map((one) => [one])]
   return ways.flatMap((way) => {
-    // The worker prunes by itself.
-    const most = extras.filter((one) => !(way.includes('worker') && one === 'prune'))
+    // The worker prunes by itself, and serves metrics of its own.
+    const spared = way.includes('worker') ? ['prune', 'exporter'] : []
+    const most = extras.filter((one) => !spared.includes(one))
     return stores.flatMap((store) => [
       [...way, ...store],
-      ...most.map((extra) => [...way, extra, ...store]),
+      ...most.map((extra) => [...way, ...needsOf(extra, most), extra, ...store]),
       [...way, ...store, 'openshift'],
       [...way, ...most, ...store, 'node-local-dns', 'openshift'],
     ])
   })
+}
+
+/** Without a worker, the exporter is all that there is to be scraped. */
+function needsOf(extra: string, all: readonly string[]): string[] {
+  return extra === 'monitoring' ? all.filter((one) => one === 'exporter') : []
 }
 
 /** Members of the kustomization of an overlay. */

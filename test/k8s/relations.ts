@@ -186,8 +186,8 @@ function referenceProblems(resource: Resource, resources: readonly Resource[]): 
 /** The keys of the bucket come from a file, so that they can be rotated without a restart. */
 function credentialProblems(resource: Resource): string[] {
   const pod = podOf(resource)?.spec
-  const volume = pod?.volumes?.find(
-    ({ secret }) => (secret as { secretName?: string } | undefined)?.secretName === 'dashkeep-s3',
+  const volume = pod?.volumes?.find(({ secret }) =>
+    (secret as { secretName?: string } | undefined)?.secretName?.startsWith('dashkeep-s3'),
   )
   return containersOf(resource)
     .filter(({ env = [], volumeMounts = [] }) => {
@@ -202,6 +202,7 @@ interface Selecting {
   readonly selector?: Record<string, string> | { matchLabels: Record<string, string> }
   readonly podSelector?: { matchLabels: Record<string, string> }
   readonly ports?: readonly { readonly targetPort?: string }[]
+  readonly podMetricsEndpoints?: readonly { readonly port: string }[]
 }
 
 /** Selectors have to meet a pod, and ports named by probes and Services have to be its own. */
@@ -219,7 +220,10 @@ function portProblems(resource: Resource, resources: readonly Resource[]): strin
     if (resource.kind === 'Deployment' && !chosen.includes(resource)) {
       problems.push('does not select its own pods')
     }
-    const named = spec.ports?.flatMap(({ targetPort }) => targetPort ?? []) ?? []
+    const named = [
+      ...(spec.ports ?? []).flatMap(({ targetPort }) => targetPort ?? []),
+      ...(spec.podMetricsEndpoints ?? []).map(({ port }) => port),
+    ]
     problems.push(...missingPorts(named, chosen))
   }
   for (const container of containersOf(resource)) {
@@ -311,7 +315,7 @@ async function configProblems(
       ...(graceMs > worker.graceMs || container.command !== undefined
         ? []
         : ['is killed before its own grace is over']),
-      ...(container.args?.[0] === 'worker' ? listenProblems(worker.listen, container) : []),
+      ...listenProblems(worker.listen, container),
     ]
   } catch (error) {
     return [(error as Error).message.replace(folder, '').replaceAll('\n', '')]
@@ -320,8 +324,14 @@ async function configProblems(
   }
 }
 
-/** A worker has to be reached from outside of its pod, at the port that the pod declares. */
-function listenProblems(listen: string | undefined, { ports = [] }: Container): string[] {
+/** What listens has to be reached from outside of its pod, at the port that the pod declares. */
+function listenProblems(
+  configured: string | undefined,
+  { args: [verb, ...options] = [], ports = [] }: Container,
+): string[] {
+  const given = options.find((option) => option.startsWith('--listen='))?.split('=')[1]
+  if (verb !== 'worker' && given === undefined) return []
+  const listen = given ?? configured
   const [, host = '', port] = /^(.*):(\d+)$/.exec(listen ?? '') ?? []
   const isDeclared = ports.some(({ containerPort }) => containerPort === Number(port))
   return isDeclared && ['0.0.0.0', '[::]'].includes(host)

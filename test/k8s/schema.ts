@@ -1,3 +1,4 @@
+import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor'
 import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule'
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment'
 import { CronJob } from 'kubernetes-models/batch/v1/CronJob'
@@ -18,6 +19,7 @@ const models: readonly Model[] = [
   Deployment,
   NetworkPolicy,
   PersistentVolumeClaim,
+  PodMonitor,
   PrometheusRule,
   Secret,
   Service,
