@@ -97,5 +97,10 @@ function failure({ host }: URL, error: NodeJS.ErrnoException, state = error.code
     return new DashkeepError(`Cannot post to ${host}: ${message}`, { hint, transient })
   }
   const code = state?.replace(/^UND_ERR_/, '') ?? 'no connection'
+  if (/CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/.test(code)) {
+    return new DashkeepError(`Cannot post to ${host}: its certificate is not trusted (${code})`, {
+      hint: 'For an authority of your own, set NODE_EXTRA_CA_CERTS to the file of its certificate',
+    })
+  }
   return new DashkeepError(`Cannot post to ${host}: ${code}`, { transient: true })
 }

@@ -259,7 +259,8 @@ async function exportMetrics(
   if (textfile === undefined && pushgateway === undefined) return
   // Imported late: most runs have nobody to export for.
   const { pushMetrics, writeTextfile } = await import('./metrics/export.ts')
-  const complain = (error: Error) => log.error({ reason: error.message }, 'metrics not exported')
+  const complain = (error: Error) =>
+    log.error({ reason: error.message, hint: hintOf(error) }, 'metrics not exported')
   if (textfile) {
     const names = new Set(configured.map(({ name }) => name))
     await writeTextfile(textfile, run, names).catch(complain)

@@ -55,7 +55,7 @@ const arrows: Record<string, readonly string[]> = {
     'snapshot',
     'store port',
   ],
-  notify: ['clean-text', 'config', 'http', 'log', 'outcome', 'post', 'shard', 'wording'],
+  notify: ['clean-text', 'config', 'errors', 'http', 'log', 'outcome', 'post', 'shard', 'wording'],
   metrics: ['http', 'local-files', 'outcome', 'post', 'snapshot'],
   outcome: [],
   owners: ['config', 'errors', 'snapshot'],

@@ -1,5 +1,6 @@
 import { cleanStrings } from '../clean-text.ts'
 import { type NotificationConfig, runEvents } from '../config/config.ts'
+import { hintOf } from '../errors.ts'
 import type { FindProxy } from '../http/proxy.ts'
 import type { Logger } from '../log.ts'
 import type { RunOutcome } from '../outcome.ts'
@@ -134,7 +135,10 @@ function createQueue(receiver: NotificationConfig, options: NotifierOptions) {
       }
     } catch (error) {
       onFailure(kind)
-      log.error({ kind, reason: (error as Error).message }, 'notification failed')
+      log.error(
+        { kind, reason: (error as Error).message, hint: hintOf(error) },
+        'notification failed',
+      )
     }
   }
   const send = (letter: Letter) => {

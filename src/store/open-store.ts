@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { DashkeepError } from '../errors.ts'
@@ -86,8 +87,20 @@ async function readAuthorities(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw unusable(`the file cannot be read (${error.code})`)
   })
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw unusable('it holds no certificate')
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]*(-----END CERTIFICATE-----)?/g)
+  if (certificates === null) throw unusable('it holds no certificate')
+  // TLS passes over what it cannot read, and what comes after it, without an error.
+  const broken = certificates.findIndex((certificate) => !isCertificate(certificate))
+  if (broken >= 0) throw unusable(`certificate ${broken + 1} of ${certificates.length} is damaged`)
   return text
+}
+
+function isCertificate(text: string): boolean {
+  try {
+    return new X509Certificate(text).raw.length > 0
+  } catch {
+    return false
+  }
 }
 
 function refused(url: string, state: string, cause?: unknown): DashkeepError {

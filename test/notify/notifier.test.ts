@@ -5,6 +5,7 @@ import { type FindProxy, noProxy, readProxies } from '../../src/http/proxy.ts'
 import { createLog } from '../../src/log.ts'
 import { createNotifier } from '../../src/notify/notifier.ts'
 import { jsonLines } from '../e2e/run-dashkeep.ts'
+import { startTlsFront } from '../http/tls-front.ts'
 import { failureOf, outcomeOf, runOf } from './news.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -50,6 +51,20 @@ describe('a notifier', () => {
       'Cannot post to hooks.dashkeep.test: the proxy 127.0.0.1:9 (HTTP_PROXY) cannot be reached (ECONNREFUSED)',
     )
     expect(started.log()).not.toContain('sesame')
+  })
+
+  it('says when a certificate is not trusted and what to set, and does not ask again', async () => {
+    await using receiver = await startReceiver()
+    await using front = await startTlsFront(receiver.url)
+    const started = await notifierOf([ping(`https://127.0.0.1:${front.port}/uuid`)])
+    await started.notifier.started()
+    expect(jsonLines(started.log())).toMatchObject([
+      {
+        msg: 'notification failed',
+        reason: expect.stringMatching(/^Cannot post to 127\.0\.0\.1:\d+: its certificate is not/),
+        hint: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+      },
+    ])
   })
 
   it('pings start, success and failure, with text and log', async () => {

@@ -1,6 +1,21 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/store/open-store.ts'
+import { ownAuthority } from '../http/tls-front.ts'
+
+it('refuses a bundle with a damaged certificate, which TLS would pass over', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'dashkeep-bundle-'))
+  const caBundle = join(folder, 'bundle.pem')
+  const damaged = '-----BEGIN CERTIFICATE-----\nbm90IG9uZQ==\n-----END CERTIFICATE-----\n'
+  await writeFile(caBundle, `${ownAuthority}\n${damaged}`)
+  await expect(openStore('s3://bucket', { caBundle })).rejects.toThrow(
+    `Cannot use the certificates in ${caBundle}: certificate 2 of 2 is damaged`,
+  )
+  await rm(folder, { recursive: true })
+})
 
 describe('opening a store by its address', () => {
   for (const [url, shown] of [
