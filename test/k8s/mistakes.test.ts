@@ -120,6 +120,7 @@ const inApplying: readonly Mistake[] = [
     `${job}/podFailurePolicy/rules/0/onPodConditions/0/status`,
     'the condition DisruptionTarget leaves its status to the API server',
   ),
+  replace('keys of the machine', `${container}/env/2/value`, 'false', 'asks the machine for keys'),
   replace('keys that a restart has to pick up', `${container}/env/1/name`, 'X', 'does not read'),
 ]
 

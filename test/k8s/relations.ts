@@ -183,19 +183,25 @@ function referenceProblems(resource: Resource, resources: readonly Resource[]): 
   ]
 }
 
-/** The keys of the bucket come from a file, so that they can be rotated without a restart. */
+/**
+ * The keys of the bucket come from a file, so that they can be rotated without a restart. They are not
+ * looked for where the NetworkPolicy lets nobody go: the error would name the wrong place.
+ */
 function credentialProblems(resource: Resource): string[] {
-  const pod = podOf(resource)?.spec
-  const volume = pod?.volumes?.find(({ secret }) =>
+  const volume = podOf(resource)?.spec.volumes?.find(({ secret }) =>
     (secret as { secretName?: string } | undefined)?.secretName?.startsWith('dashkeep-s3'),
   )
-  return containersOf(resource)
-    .filter(({ env = [], volumeMounts = [] }) => {
-      const mount = volumeMounts.find(({ name }) => name === volume?.name)
-      const path = env.find(({ name }) => name === 'AWS_SHARED_CREDENTIALS_FILE')?.value
-      return mount === undefined || path !== `${mount.mountPath}/credentials`
-    })
-    .map(({ name }) => `the container ${name} does not read the file of the Secret dashkeep-s3`)
+  return containersOf(resource).flatMap(({ name, env = [], volumeMounts = [] }) => {
+    const mount = volumeMounts.find((one) => one.name === volume?.name)
+    const variable = (wanted: string) => env.find((one) => one.name === wanted)?.value
+    const path = variable('AWS_SHARED_CREDENTIALS_FILE')
+    const reads = mount !== undefined && path === `${mount.mountPath}/credentials`
+    const asksMachine = variable('AWS_EC2_METADATA_DISABLED') !== 'true'
+    return [
+      ...(reads ? [] : [`the container ${name} does not read the file of the Secret dashkeep-s3`]),
+      ...(asksMachine ? [`the container ${name} asks the machine for keys`] : []),
+    ]
+  })
 }
 
 interface Selecting {
