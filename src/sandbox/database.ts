@@ -30,20 +30,36 @@ const SCHEMA = `
     generated TEXT,
     PRIMARY KEY (account, type)
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS hits (
+    place INTEGER PRIMARY KEY,
+    account INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    type TEXT NOT NULL,
+    id TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    UNIQUE (account, type, id)
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS hits_in_order ON hits (account, type, place);
 `
 
+/** Hits of 2 kB would leave half of each page of 4 kB empty. */
+const LARGE_PAGES = 'PRAGMA page_size = 16384; PRAGMA cache_size = -8192'
+
 /**
- * Opens the SQLite database of a sandbox, in memory when no file is named, and makes its tables.
+ * Opens the SQLite database of a sandbox, in memory when no file is named, and makes its tables. An
+ * empty name stands for a temporary file of SQLite: it begins once the cache of 8 MB is full, lies
+ * in TMPDIR, and has no name from its first byte on, so that it is gone however this process ends.
+ *
  * Nobody but its user may read or write the file: it holds tokens and objects. A file that belongs
  * to another program is left alone.
  */
 export function openDatabase(file: string | undefined): DatabaseSync {
   try {
-    if (file !== undefined) closeSync(openSync(file, 'a', OWN_MODE))
+    if (file) closeSync(openSync(file, 'a', OWN_MODE))
     const database = new DatabaseSync(file ?? ':memory:')
     try {
+      if (file === '') database.exec(LARGE_PAGES)
       prepareTables(database)
-      if (file !== undefined) chmodSync(file, OWN_MODE)
+      if (file) chmodSync(file, OWN_MODE)
       return database
     } catch (error) {
       database.close()

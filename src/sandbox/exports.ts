@@ -6,13 +6,14 @@ import {
   type HitSource,
   heldDocument,
   heldHits,
+  storedDocument,
 } from './hit-source.ts'
 import type { ExportOptions } from './options.ts'
 import { mix } from './random.ts'
 import { splitDocument, varyHit } from './raw-hits.ts'
 import { exportReply, type Reply } from './reply.ts'
 import { readExportType } from './request-bodies.ts'
-import type { State, StoredAccount } from './state.ts'
+import type { State, StoredAccount, StoredObjects } from './state.ts'
 
 /** Exports all objects of one type (specification, section 4). */
 export function exportObjects(service: Service, request: ServiceRequest): Reply {
@@ -35,15 +36,32 @@ export function exportOf(
   const stored = state.objects(account.accountId, type)
   const order = shuffle === undefined ? undefined : { seed: shuffle, turn }
   const variation = order && variationOf(order)
-  if (stored?.kind === 'document') {
-    if (order === undefined && !kibanaVersionLast) return heldDocument(stored.document)
-    const { kibanaVersion, hits } = splitDocument(stored.document, `the objects of type ${type}`)
+  const { kibanaVersion } = account
+  if (stored?.kind === 'hits' && order === undefined) {
+    const hits = state.hits(account.accountId, type)
+    return storedDocument(hits, { kibanaVersion, kibanaVersionLast })
+  }
+  if (stored?.kind === 'document' || stored?.kind === 'hits') {
+    const document = documentOf(state, account, { type, stored })
+    if (order === undefined && !kibanaVersionLast) return heldDocument(document)
+    const { kibanaVersion, hits } = splitDocument(document, `the objects of type ${type}`)
     const varied = hits.map((hit) => (variation ? varyHit(hit, variation) : hit.bytes))
     return exportDocument(heldHits(varied), { kibanaVersion, kibanaVersionLast, order })
   }
   const hits: HitSource =
     stored === undefined ? heldHits([]) : generatedHits(stored.generated, type, variation)
-  return exportDocument(hits, { kibanaVersion: account.kibanaVersion, kibanaVersionLast, order })
+  return exportDocument(hits, { kibanaVersion, kibanaVersionLast, order })
+}
+
+/** All objects of a type in memory. */
+function documentOf(
+  state: State,
+  { accountId, kibanaVersion }: StoredAccount,
+  { type, stored }: { type: string; stored: StoredObjects & { kind: 'document' | 'hits' } },
+): Uint8Array {
+  if (stored.kind === 'document') return stored.document
+  const options = { kibanaVersion, kibanaVersionLast: false }
+  return Buffer.concat([...storedDocument(state.hits(accountId, type), options).chunks])
 }
 
 function variationOf({ seed, turn }: { seed: number; turn: number }): Variation {

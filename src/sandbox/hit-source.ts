@@ -1,4 +1,5 @@
 import { permutation } from './random.ts'
+import type { StoredHits } from './stored-hits.ts'
 
 /** The hits of one account and type, without saying where they come from. */
 export interface HitSource {
@@ -38,15 +39,54 @@ export function exportDocument(
     order?: { seed: number; turn: number } | undefined
   },
 ): ExportBody {
-  const version = `"kibanaVersion":${JSON.stringify(options.kibanaVersion)}`
-  const head = Buffer.from(options.kibanaVersionLast ? '{"hits":[' : `{${version},"hits":[`)
-  const tail = Buffer.from(options.kibanaVersionLast ? `],${version}}` : ']}')
+  const { head, tail } = envelopeOf(options)
   const commas = Math.max(0, source.count - 1)
   const { order } = options
   const place = order ? permutation(source.count, order.seed, order.turn) : (at: number) => at
   return {
     chunks: documentChunks(source, { head, tail, place }),
     length: head.length + source.bytes + commas + tail.length,
+  }
+}
+
+/** Writes an export document around hits that are stored one by one, without holding all of them. */
+export function storedDocument(
+  hits: StoredHits,
+  options: { kibanaVersion: string; kibanaVersionLast: boolean },
+): ExportBody {
+  const { head, tail } = envelopeOf(options)
+  return {
+    chunks: storedChunks(hits, { head, tail }),
+    // Only asked for when wanted: the database reads all hits for it.
+    get length() {
+      const { count, bytes } = hits.sizes()
+      return head.length + bytes + Math.max(0, count - 1) + tail.length
+    },
+  }
+}
+
+function* storedChunks(
+  hits: StoredHits,
+  { head, tail }: { head: Uint8Array; tail: Uint8Array },
+): Generator<Uint8Array> {
+  yield head
+  let isFirst = true
+  for (const piece of hits.pieces()) {
+    const parts = piece.flatMap((hit) => [comma, hit])
+    yield Buffer.concat(isFirst ? parts.slice(1) : parts)
+    isFirst = false
+  }
+  yield tail
+}
+
+const comma = Buffer.from(',')
+
+/** What stands before and behind the hits of an export document. */
+function envelopeOf(options: { kibanaVersion: string; kibanaVersionLast: boolean }) {
+  const version = `"kibanaVersion":${JSON.stringify(options.kibanaVersion)}`
+  return {
+    head: Buffer.from(options.kibanaVersionLast ? '{"hits":[' : `{${version},"hits":[`),
+    tail: Buffer.from(options.kibanaVersionLast ? `],${version}}` : ']}'),
   }
 }
 

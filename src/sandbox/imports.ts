@@ -1,6 +1,5 @@
 import type { Service, ServiceRequest } from './exchange.ts'
 import { exportOf } from './exports.ts'
-import { exportDocument, heldHits } from './hit-source.ts'
 import { type SplitHit, splitDocument } from './raw-hits.ts'
 import { jsonReply, type Reply, refused } from './reply.ts'
 import { invalid } from './request-bodies.ts'
@@ -14,7 +13,7 @@ interface ImportResult {
   readonly failed: string[]
 }
 
-/** An account with more objects of a type than this takes no import. */
+/** A document that was put, and is larger than this, takes no import: it is split in memory. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024
 
 /** Takes objects back from an export, each byte for byte. Not in the specification. */
@@ -31,12 +30,15 @@ export function importObjects(service: Service, request: ServiceRequest): Reply 
   const result: ImportResult = { created: [], updated: [], ignored: [], failed: [] }
   const { types } = service.options.exports
   const failing = request.fault?.failIds ?? []
-  for (const [type, ofType] of Map.groupBy(hits, (hit) => typeOf(hit, types))) {
-    const [refusedHits, taken] = partition(ofType, (hit) => failing.includes(idOf(hit)))
-    result.failed.push(...refusedHits.map(idOf))
-    if (type === undefined) result.failed.push(...taken.map(idOf))
-    else importType(service.state, account, { type, hits: taken, override, result })
-  }
+  service.state.atOnce(() => {
+    for (const [type, ofType] of Map.groupBy(hits, (hit) => typeOf(hit, types))) {
+      const [refusedHits, taken] = partition(ofType, (hit) => failing.includes(idOf(hit)))
+      for (const hit of refusedHits) result.failed.push(idOf(hit))
+      if (type !== undefined) {
+        importType(service.state, account, { type, hits: taken, override, result })
+      } else for (const hit of taken) result.failed.push(idOf(hit))
+    }
+  })
   return jsonReply(result)
 }
 
@@ -46,9 +48,10 @@ function readImport(body: Uint8Array): {
   hits: readonly SplitHit[]
 } {
   try {
-    const { override = false } = JSON.parse(Buffer.from(body).toString()) as { override?: unknown }
+    const { members, ...document } = splitDocument(body, 'the import')
+    const { override = false } = members
     if (typeof override !== 'boolean') throw new Error('override is not a boolean')
-    return { override, ...splitDocument(body, 'the import') }
+    return { override, ...document }
   } catch (error) {
     throw invalid(error instanceof Error ? error.message : 'The body is no import')
   }
@@ -60,28 +63,22 @@ function importType(
   request: { type: string; hits: readonly SplitHit[]; override: boolean; result: ImportResult },
 ): void {
   const { type, hits, override, result } = request
-  const held = heldById(state, account, type)
-  let changed = false
+  const { accountId } = account
+  if (state.objects(accountId, type)?.kind !== 'hits') {
+    const held = heldById(state, account, type)
+    if (!override && hits.every((hit) => held.has(idOf(hit)))) {
+      // Nothing changes, and the document stays as it was put.
+      for (const hit of hits) result.ignored.push(idOf(hit))
+      return
+    }
+    state.setObjects(accountId, type, { kind: 'hits' })
+    for (const [id, bytes] of held) state.hits(accountId, type).put(id, bytes, true)
+  }
+  const stored = state.hits(accountId, type)
   for (const hit of hits) {
     const id = idOf(hit)
-    const known = held.has(id)
-    if (!known || override) {
-      held.set(id, hit.bytes)
-      changed = true
-    }
-    if (!known) result.created.push(id)
-    else if (override) result.updated.push(id)
-    else result.ignored.push(id)
+    result[stored.put(id, hit.bytes, override)].push(id)
   }
-  if (!changed) return
-  const document = exportDocument(heldHits([...held.values()]), {
-    kibanaVersion: account.kibanaVersion,
-    kibanaVersionLast: false,
-  })
-  state.setObjects(account.accountId, type, {
-    kind: 'document',
-    document: Buffer.concat([...document.chunks]),
-  })
 }
 
 /** The hits the account has of one type, by id, in their order. */

@@ -149,7 +149,10 @@ export interface SandboxOptions extends Partial<Behaviour>, Partial<ExportOption
   readonly port?: number
   /** Region this server serves; `us-east-1` by default. */
   readonly region?: string
-  /** SQLite file that keeps accounts and objects; in memory by default. */
+  /**
+   * SQLite file that keeps accounts and objects; in memory by default. An empty text stands for a
+   * temporary file that nobody else can open, for objects that do not fit into memory.
+   */
   readonly database?: string
   /** Accounts to begin with; one that the database already holds is left as it is. */
   readonly accounts?: readonly AccountSeed[]
@@ -157,6 +160,8 @@ export interface SandboxOptions extends Partial<Behaviour>, Partial<ExportOption
   readonly maxConcurrent?: number
   /** Faults to begin with. */
   readonly faults?: readonly Fault[]
+  /** Gets each error of the sandbox itself, such as a full disk. The client gets status 500. */
+  readonly onError?: (error: Error) => void
   /** The clock of the `Date` header; this machine's by default. */
   readonly now?: () => Date
 }
@@ -167,6 +172,7 @@ export interface ResolvedOptions {
   readonly port: number
   readonly region: string
   readonly maxConcurrent: number
+  readonly onError: (error: Error) => void
   readonly now: () => Date
   readonly behaviour: Behaviour
   readonly exports: ExportOptions
@@ -189,6 +195,7 @@ export function resolveOptions(options: SandboxOptions): ResolvedOptions {
     port: options.port ?? 0,
     region: options.region ?? 'us-east-1',
     maxConcurrent: options.maxConcurrent ?? 100,
+    onError: options.onError ?? (() => {}),
     now: options.now ?? (() => new Date()),
     behaviour: resolveBehaviour(options),
     exports: {

@@ -1,5 +1,5 @@
 import { DashkeepError } from '../errors.ts'
-import { createExportScanner, type RawHit } from '../snapshot/export-scanner.ts'
+import { createExportScanner, type ExportMembers, type RawHit } from '../snapshot/export-scanner.ts'
 import { endOf, firstOf, offset, THE_HIT } from '../snapshot/hit-members.ts'
 import { MEMBER } from '../snapshot/hit-reader.ts'
 import type { Variation } from './generated-objects.ts'
@@ -20,6 +20,8 @@ export interface ByteRange {
 /** An export document, or anything of its form, with its hits apart. */
 export interface SplitDocument {
   readonly kibanaVersion: string
+  /** The outermost members, without the hits. */
+  readonly members: ExportMembers
   readonly hits: readonly SplitHit[]
 }
 
@@ -42,7 +44,8 @@ export function splitDocument(document: Uint8Array, what: string): SplitDocument
       hits.push({ bytes: Buffer.from(hit.bytes), members: locateMembers(hit) })
     }, limits)
     scanner.feed(document)
-    return { kibanaVersion: scanner.end().kibanaVersion, hits }
+    const { kibanaVersion, members } = scanner.end()
+    return { kibanaVersion, members, hits }
   } catch (cause) {
     const state = cause instanceof Error ? cause.message : String(cause)
     throw new DashkeepError(`Cannot load ${what}: ${state.replace(/^Cannot [^:]*: /, '')}`, {

@@ -32,23 +32,30 @@ export interface Recorder {
 }
 
 const MAX_REQUESTS = 1000
+/** Characters of all bodies together. */
+const MAX_BODIES = 8 * 1024 * 1024
 
 export function createRecorder(): Recorder {
   let requests: RecordedRequest[] = []
   let total = 0
+  let bodies = 0
   const underWay = new Map<number, number>()
   const highest = new Map<number, number>()
   return {
     requests: () => [...requests],
     clear() {
       requests = []
+      bodies = 0
       highest.clear()
     },
     record(request) {
       total += 1
       const recorded = { ...request, number: total, status: undefined as number | undefined }
       requests.push(recorded)
-      if (requests.length > MAX_REQUESTS) requests.shift()
+      bodies += request.body.length
+      while (requests.length > MAX_REQUESTS || bodies > MAX_BODIES) {
+        bodies -= requests.shift()?.body.length ?? 0
+      }
       return (status) => {
         recorded.status = status
       }

@@ -53,6 +53,7 @@ export function createRoutes(service: Service): Hono<{ Bindings: HttpBindings }>
   })
   app.onError((error, context) => {
     const { outgoing } = context.env
+    service.options.onError(error)
     if (outgoing.destroyed || outgoing.headersSent) {
       outgoing.destroy()
       return RESPONSE_ALREADY_SENT

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { openDatabase } from './database.ts'
 import type { GeneratedObjects, SubAccountSettings } from './options.ts'
+import { hitState, type StoredHits } from './stored-hits.ts'
 
 /** An account as the sandbox knows it. A main account has no owner. */
 export interface StoredAccount {
@@ -18,10 +19,14 @@ export interface StoredAccount {
   readonly settings: SubAccountSettings
 }
 
-/** The objects of one account and type: a document as it was put, or how to generate them. */
+/**
+ * The objects of one account and type: a document as it was put, how to generate them, or hits that
+ * `State.hits` holds, since some were imported.
+ */
 export type StoredObjects =
   | { readonly kind: 'document'; readonly document: Uint8Array }
   | { readonly kind: 'generated'; readonly generated: GeneratedObjects }
+  | { readonly kind: 'hits' }
 
 /** Everything the sandbox remembers between two requests. */
 export interface State {
@@ -41,9 +46,13 @@ export interface State {
   tokensOf(id: number): string[]
   addToken(id: number, token?: string): string
   objects(id: number, type: string): StoredObjects | undefined
+  /** Takes the place of all objects of the type; those of kind `hits` begin without any. */
   setObjects(id: number, type: string, objects: StoredObjects): void
+  hits(id: number, type: string): StoredHits
   /** Keeps all that `work` changes, or none of it when `work` throws. */
   atomically(work: () => Promise<void>): Promise<void>
+  /** The same for work that waits for nothing. */
+  atOnce(work: () => void): void
   close(): void
 }
 
@@ -82,6 +91,17 @@ export function openState(file: string | undefined): State {
       } catch (error) {
         database.exec('ROLLBACK')
         throw error
+      }
+    },
+    atOnce(work) {
+      database.exec('SAVEPOINT at_once')
+      try {
+        work()
+      } catch (error) {
+        database.exec('ROLLBACK TO at_once')
+        throw error
+      } finally {
+        database.exec('RELEASE at_once')
       }
     },
     close: () => database.close(),
@@ -176,18 +196,20 @@ function tokenState(
   }
 }
 
-function objectState(database: DatabaseSync): Pick<State, 'objects' | 'setObjects'> {
+function objectState(database: DatabaseSync): Pick<State, 'objects' | 'setObjects' | 'hits'> {
   const select = database.prepare(
     'SELECT document, generated FROM objects WHERE account = ? AND type = ?',
   )
   const replace = database.prepare(
     'INSERT OR REPLACE INTO objects (account, type, document, generated) VALUES (?, ?, ?, ?)',
   )
+  const removeHits = database.prepare('DELETE FROM hits WHERE account = ? AND type = ?')
   return {
     objects(id, type) {
       const row = select.get(id, type)
       if (row === undefined) return undefined
       if (row.document instanceof Uint8Array) return { kind: 'document', document: row.document }
+      if (row.generated === null) return { kind: 'hits' }
       const generated = JSON.parse(String(row.generated)) as GeneratedObjects
       return { kind: 'generated', generated }
     },
@@ -195,6 +217,8 @@ function objectState(database: DatabaseSync): Pick<State, 'objects' | 'setObject
       const document = objects.kind === 'document' ? objects.document : null
       const generated = objects.kind === 'generated' ? JSON.stringify(objects.generated) : null
       replace.run(id, type, document, generated)
+      removeHits.run(id, type)
     },
+    hits: hitState(database),
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { call, exportedText, exportType, hitIds, startShop } from './calls.ts'
+import { call, exportedText, exportType, hitIds, mainId, startShop } from './calls.ts'
 
 const kept = '{"_id":"search:1","_source":{"n":12345678901234567890}}'
 const documents = { search: `{ "kibanaVersion" : "7", "hits" : [ ${kept} ] }` }
@@ -64,6 +64,33 @@ describe('import', () => {
     const response = await call(target, 'POST', '/kibana/import', { body })
     expect(await response.json()).toMatchObject({ created: hitIds(exported) })
     expect(await exportedText(target, 'dashboard')).toBe(exported)
+  })
+
+  it('keeps places, options and bytes over several requests', async () => {
+    await using sandbox = await startShop(
+      { extraOperations: true, database: '', contentLength: true },
+      { objects: { documents } },
+    )
+    const large = `{"_id":"search:2","a":"${'x'.repeat(9_000_000)}"}`
+    const send = (...hits: string[]) =>
+      call(sandbox, 'POST', '/kibana/import', { body: importBody(hits) })
+    await send(large)
+    await send('{"_id":"search:3"}', '{"_id":"search:1","n":2}')
+    expect(await exportedText(sandbox, 'search')).toBe(
+      `{"kibanaVersion":"7","hits":[{"_id":"search:1","n":2},${large},{"_id":"search:3"}]}`,
+    )
+    sandbox.setObjects(mainId, 'search', documents.search)
+    expect(await exportedText(sandbox, 'search')).toBe(documents.search)
+  })
+
+  it.each([{ shuffle: 1 }, { kibanaVersionLast: true }])('exports with %j', async (option) => {
+    await using sandbox = await startShop({ extraOperations: true, ...option })
+    const body = importBody(['{"_id":"search:1"}', '{"_id":"search:2"}'], {
+      kibanaVersion: sandbox.accounts()[0]?.kibanaVersion ?? '',
+    })
+    expect((await call(sandbox, 'POST', '/kibana/import', { body })).status).toBe(200)
+    const exported = await exportedText(sandbox, 'search')
+    expect(hitIds(exported).toSorted()).toEqual(['search:1', 'search:2'])
   })
 
   it.each([
