@@ -1,14 +1,12 @@
-import { connectAccount, openEncryption, scanLimitsOf } from '../app.ts'
-import type { AccountConfig } from '../config/config.ts'
+import { openEncryption, scanLimitsOf } from '../app.ts'
 import { DashkeepError } from '../errors.ts'
-import { type DrillResult, drillRestore } from '../restore/drill.ts'
-import { snapshotSource } from '../restore/source.ts'
+import type { DrillResult } from '../restore/drill.ts'
 import { OpenError } from '../snapshot/encryption.ts'
-import type { ReadOptions } from '../snapshot/read-objects.ts'
 import { type AccountStatus, readStatus } from '../snapshot/status.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { resolveAccountId } from './choose-account.ts'
-import { type Context, createContext } from './context.ts'
+import { createContext } from './context.ts'
+import { type DrillOptions, drillAccount } from './drill-account.ts'
 import { exitCodes } from './exit-codes.ts'
 import { describeAbsence, reportNothingProven } from './nothing-proven.ts'
 import type { RestoreOptions } from './restore.ts'
@@ -16,9 +14,6 @@ import { formatTable } from './table.ts'
 import { formatTime, plural, type Terminal } from './terminal.ts'
 import { logFuture } from './warn-of-future.ts'
 import { openWatchedArchive } from './watched-archive.ts'
-
-/** The sandbox takes larger requests than services do, and is quicker for it. */
-const DRILL_BYTES = 16 * 1024 ** 2
 
 /** What a drill has shown of one account. */
 interface AccountDrill extends AccountStatus {
@@ -29,7 +24,7 @@ interface AccountDrill extends AccountStatus {
 
 /**
  * `dashkeep restore --drill`: restores the newest good snapshot of every account into a service of
- * its own in memory, through the same client as ever, and compares what comes back byte for byte.
+ * its own, through the same client as ever, and compares what comes back byte for byte.
  */
 export async function drill(terminal: Terminal, options: RestoreOptions): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
@@ -46,7 +41,7 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
     for await (const status of readStatus(store, { now, accountId, signal })) {
       logFuture(context.log, status.accountId, status.fromFuture)
       terminal.progress.note(`account ${status.accountId}`)
-      drills.push({ ...status, ...(await drillAccount(store, status, { context, reading })) })
+      drills.push({ ...status, ...(await tryDrill(store, status, { context, reading })) })
       terminal.progress.advance()
     }
   } finally {
@@ -58,82 +53,60 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
     return reportNothingProven(terminal, absence, { accounts: [] })
   }
   const [first] = drills
-  if (first?.error !== undefined && drills.every(isUnopened)) throw first.error
+  if (first?.error !== undefined && drills.every(({ error }) => error && !isDamage(error))) {
+    throw first.error
+  }
   if (terminal.json) terminal.printJson({ accounts: drills.map(toJson) })
   else printDrills(terminal, drills)
   return exitCodeOfDrills(drills)
 }
 
-/** A key that does not fit says nothing about the backups: that account is left over, not failed. */
+/** Only damage counts as failed: a missing key or a full disk says nothing about the backups. */
 function exitCodeOfDrills(drills: readonly AccountDrill[]): number {
-  if (drills.every(isProven)) return exitCodes.done
-  return drills.every((one) => isProven(one) || isUnopened(one))
-    ? exitCodes.partly
-    : exitCodes.unverified
+  const results = drills.map(resultOf)
+  if (results.includes('failed')) return exitCodes.unverified
+  return results.every((result) => result === 'restored') ? exitCodes.done : exitCodes.partly
 }
 
-function isUnopened({ error }: AccountDrill): boolean {
-  return error instanceof OpenError
-}
-
-async function drillAccount(
+async function tryDrill(
   store: ObjectStore,
-  { accountId, newestGood }: AccountStatus,
-  { context, reading }: { context: Context; reading: ReadOptions & { signal: AbortSignal } },
+  { newestGood }: AccountStatus,
+  options: DrillOptions,
 ): Promise<Pick<AccountDrill, 'result' | 'error'>> {
   if (newestGood === undefined) return {}
-  const { config, log } = context
-  const { startSandbox } = await import('../sandbox/sandbox.ts')
-  const types = newestGood.exports.map(({ type }) => type)
-  const kibanaVersion = newestGood.exports[0]?.kibanaVersion ?? ''
-  const token = 'drill'
-  const seed = { accountId, accountName: 'Drill', apiTokens: [token], kibanaVersion }
-  await using sandbox = await startSandbox({ form: 'deployed', types, accounts: [seed] })
-  const account: AccountConfig = {
-    name: `drill of ${accountId}`,
-    baseUrl: sandbox.url,
-    pathPrefix: sandbox.pathPrefix,
-    accountId,
-    token: { env: 'TOKEN' },
-  }
-  const plainConfig = { ...config, importPath: '/kibana/import' }
-  await using target = await connectAccount(account, plainConfig, { env: { TOKEN: token }, log })
   try {
-    const result = await drillRestore(snapshotSource(store, newestGood, reading), target, {
-      limits: scanLimitsOf(config),
-      attempts: config.limits.attempts,
-      retryBaseMs: config.limits.retryBaseMs,
-      maxImportBytes: Math.max(config.limits.maxImportBytes, DRILL_BYTES),
-      signal: reading.signal,
-    })
-    return { result }
+    return { result: await drillAccount(store, newestGood, options) }
   } catch (error) {
-    reading.signal.throwIfAborted()
-    const usage = error instanceof DashkeepError && error.kind === 'usage'
-    if (usage && !(error instanceof OpenError)) throw error
+    options.reading.signal.throwIfAborted()
     return { error: error as Error }
   }
 }
 
-function isProven({ result }: AccountDrill): boolean {
-  return (
-    result !== undefined &&
-    result.error === undefined &&
-    result.differing.length === 0 &&
-    result.restored === result.objects
-  )
+function isDamage(error: Error): boolean {
+  return error instanceof DashkeepError && error.kind === 'unverified'
 }
 
-/** `unopened` when no key opens its files. */
-function resultOf(drilled: AccountDrill): 'restored' | 'unopened' | 'failed' {
-  if (isProven(drilled)) return 'restored'
-  return isUnopened(drilled) ? 'unopened' : 'failed'
+/**
+ * How the drill of an account ended:
+ * - `restored`: each object came back byte for byte.
+ * - `failed`: the backup is damaged, or objects came back otherwise or not at all.
+ * - `unopened`: it is encrypted, and no key at hand opens it.
+ * - `unproven`: the drill could not be done, or there is no good snapshot.
+ */
+type Result = 'restored' | 'failed' | 'unopened' | 'unproven'
+
+function resultOf({ result, error, problems }: AccountDrill): Result {
+  if (result !== undefined) return result.different === 0 ? 'restored' : 'failed'
+  if (error instanceof OpenError) return 'unopened'
+  // Without a good snapshot the problems are manifests that cannot be read.
+  const isDamaged = error === undefined ? problems.length > 0 : isDamage(error)
+  return isDamaged ? 'failed' : 'unproven'
 }
 
 function paintResult(drilled: AccountDrill, colors: Terminal['colors']): string {
   const result = resultOf(drilled)
-  const paints = { restored: colors.green, unopened: colors.yellow, failed: colors.red }
-  return paints[result](result)
+  const { green, yellow, red } = colors
+  return { restored: green, unopened: yellow, unproven: yellow, failed: red }[result](result)
 }
 
 function printDrills(terminal: Terminal, drills: readonly AccountDrill[]): void {
@@ -157,7 +130,7 @@ function printDrills(terminal: Terminal, drills: readonly AccountDrill[]): void 
     for (const problem of problems)
       terminal.print(`${colors.yellow('warning')} ${accountId}: ${problem}`)
   }
-  const proven = drills.filter(isProven).length
+  const proven = drills.filter((drilled) => resultOf(drilled) === 'restored').length
   terminal.print()
   terminal.print(
     `${proven} of ${plural(drills.length, 'account')} restored into a sandbox, each object the same to the byte`,
@@ -165,15 +138,14 @@ function printDrills(terminal: Terminal, drills: readonly AccountDrill[]): void 
 }
 
 function reasonsOf(drilled: AccountDrill): string[] {
-  const { newestGood, result } = drilled
-  if (isProven(drilled)) return []
-  const error = drilled.error ?? result?.error
-  const ids = result?.differing ?? []
-  const more = ids.length > 10 ? ` and ${ids.length - 10} more` : ''
+  const { newestGood, result, error } = drilled
+  const ids = result?.differing.slice(0, 10) ?? []
+  const left = (result?.different ?? 0) - ids.length
+  const more = left > 0 ? ` and ${left} more` : ''
   return [
     ...(newestGood === undefined ? ['the archive holds no good snapshot of it'] : []),
     ...(error ? [error.message] : []),
-    ...(ids.length > 0 ? [`not the same: ${ids.slice(0, 10).join(', ')}${more}`] : []),
+    ...(ids.length > 0 ? [`not the same: ${ids.join(', ')}${more}`] : []),
   ]
 }
 
@@ -188,6 +160,7 @@ function toJson(drilled: AccountDrill): object {
     result: resultOf(drilled),
     objects: result?.objects,
     restored: result?.restored,
+    different: result?.different,
     differing: result?.differing,
     reasons: reasonsOf(drilled),
     problems: drilled.problems,

@@ -1,51 +1,100 @@
-import type { ApplyOptions } from './apply.ts'
-import { applyRestore } from './apply.ts'
-import { readCatalogue } from './catalogue.ts'
-import { chooseObjects } from './choose.ts'
-import { planRestore } from './plan.ts'
-import type { RestoreSource } from './source.ts'
-import { type RestoreTarget, readPresent, sameBytes } from './target.ts'
+import { createExportScanner, defaultScanLimits } from '../snapshot/export-scanner.ts'
+import { readSavedObject } from '../snapshot/saved-object.ts'
+import { type DrillIndex, openDrillIndex } from './drill-index.ts'
+import type { RestoreTarget } from './target.ts'
 
 /** What restoring everything into an empty account has shown. */
 export interface DrillResult {
   readonly objects: number
   /** Objects that came back byte for byte. */
   readonly restored: number
-  /** Ids of those that did not, and of those that nobody sent. */
+  /** How many did not, and how many came back that nobody sent. */
+  readonly different: number
+  /** The ids of those, 1,000 at most. */
   readonly differing: readonly string[]
-  /** What stopped the restore before its end. */
-  readonly error?: Error | undefined
+}
+
+/** Where the objects of a drill come from. */
+export interface DrillSource {
+  readonly types: readonly string[]
+  /** Yields the objects of a type in their own bytes. Only the end of the iteration proves them. */
+  readObjects(type: string): AsyncIterable<DrillObject>
+}
+
+/** An object as its export holds it. */
+export interface DrillObject {
+  /** `<type>:<object id>`; empty when the hit names no id. */
+  readonly id: string
+  readonly bytes: Uint8Array
 }
 
 /**
- * Restores a whole source into an account that is empty, exports it again and compares the bytes of
- * each object. Throws when the source cannot be read, or the service not at all.
+ * Largest request of a drill. Client and service are one process, which holds a request five times.
+ */
+const MAX_IMPORT_BYTES = 4 * 1024 ** 2
+
+/**
+ * Restores a whole source into an account that is empty, exports it again and compares the SHA-256 of
+ * each object. Memory does not grow with the source. Throws when the source cannot be read, when the
+ * service refuses objects, and when there is no room for the temporary file of the index.
  */
 export async function drillRestore(
-  source: RestoreSource,
+  source: DrillSource,
   target: RestoreTarget,
-  options: Pick<
-    ApplyOptions,
-    'limits' | 'attempts' | 'retryBaseMs' | 'maxImportBytes' | 'signal' | 'onBatch'
-  >,
+  options: {
+    /** The version of the service, under which objects are sent. */
+    readonly kibanaVersion: string
+    readonly signal: AbortSignal
+  },
 ): Promise<DrillResult> {
-  const types = source.exports.map(({ type }) => type)
-  const reading = { ...options, types, stateOf: sameBytes }
-  const selection = chooseObjects(source, await readCatalogue(source, sameBytes), {})
-  const before = await readPresent(target, reading)
-  const plan = planRestore(selection, before)
-  const { kibanaVersions } = before
-  const applied = await applyRestore(source, plan, target, { ...reading, kibanaVersions })
-  options.signal.throwIfAborted()
-  const outcomes = [...(applied.outcomes ?? [])]
-  const sent = new Set(plan.objects.map(({ entry }) => entry.id))
-  const strange = [...(applied.present?.states.keys() ?? [])].filter((id) => !sent.has(id))
-  const lost = outcomes.filter(([, outcome]) => outcome !== 'restored')
-  return {
-    objects: plan.objects.length,
-    restored: outcomes.length - lost.length,
-    differing: [...lost.map(([{ entry }]) => entry.id), ...strange],
-    error:
-      applied.stopped ?? applied.unchecked ?? applied.batches.find(({ error }) => error)?.error,
+  using index = openDrillIndex()
+  const { kibanaVersion, signal } = options
+  for (const type of source.types) {
+    for await (const hits of makeBatches(source.readObjects(type), index)) {
+      // Of several objects with the same id the last one counts, so it may overwrite the others.
+      await target.importObjects({ kibanaVersion, override: true, hits }, { signal })
+    }
   }
+  for (const type of source.types) await receiveExport(target, type, { index, signal })
+  return index.result()
+}
+
+async function* makeBatches(
+  objects: AsyncIterable<DrillObject>,
+  index: DrillIndex,
+): AsyncGenerator<Uint8Array[]> {
+  let hits: Uint8Array[] = []
+  let length = 0
+  for await (const { id, bytes } of objects) {
+    if (hits.length > 0 && length + bytes.length > MAX_IMPORT_BYTES) {
+      yield hits
+      hits = []
+      length = 0
+    }
+    index.expect(id, bytes)
+    hits.push(bytes)
+    length += bytes.length
+  }
+  if (hits.length > 0) yield hits
+}
+
+/** The service is a sandbox with what was just sent: limits have been held against the source. */
+const limits = {
+  ...defaultScanLimits,
+  maxExportBytes: Number.POSITIVE_INFINITY,
+  maxObjects: Number.POSITIVE_INFINITY,
+  maxHitBytes: Number.POSITIVE_INFINITY,
+}
+
+async function receiveExport(
+  target: RestoreTarget,
+  type: string,
+  { index, signal }: { index: DrillIndex; signal: AbortSignal },
+): Promise<void> {
+  const body = await target.exportObjects(type, { signal })
+  const scanner = createExportScanner((hit) => {
+    index.receive(readSavedObject(hit, type).id, hit.bytes)
+  }, limits)
+  for await (const chunk of body) scanner.feed(chunk)
+  target.checkMembers(type, scanner.end().members)
 }

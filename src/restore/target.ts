@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import pRetry, { AbortError } from 'p-retry'
 import { DashkeepError } from '../errors.ts'
 import { objectState } from '../objects/object-state.ts'
@@ -55,9 +54,6 @@ export interface ReadTargetOptions {
 
 /** The same object, however the service writes it. */
 export const sameObject: StateOf = (object) => objectState(object)
-
-/** The same bytes. */
-export const sameBytes: StateOf = (_object, hit) => hash('sha256', hit, 'base64')
 
 /** Exports the types anew and says in what state each object is. */
 export async function readPresent(

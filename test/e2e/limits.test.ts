@@ -44,9 +44,11 @@ describe('a stored file that expands to far more than it should', () => {
     const { runs } = await readAll(file)
     for (const [command, { exitCode, said }] of Object.entries(runs)) {
       expect(`${command}: ${said}`).toMatch(
-        /it expands to 4194304000 bytes, more than limits.maxExportBytes allows \(104857600\)/,
+        /expands to 4194304000 bytes, more than limits.maxExportBytes allows \(104857600\)/,
       )
-      expect(`${command}: ${exitCode}`).toBe(`${command}: ${readers[command]}`)
+      // A drill says nothing about a snapshot that is beyond its limits.
+      const expected = command === 'restore --drill' ? 2 : readers[command]
+      expect(`${command}: ${exitCode}`).toBe(`${command}: ${expected}`)
     }
   })
 

@@ -1,0 +1,136 @@
+import { connectAccount, scanLimitsOf } from '../app.ts'
+import type { AccountConfig } from '../config/config.ts'
+import { DashkeepError } from '../errors.ts'
+import { type DrillResult, drillRestore } from '../restore/drill.ts'
+import { snapshotSource } from '../restore/source.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
+import { type ReadOptions, readObjects } from '../snapshot/read-objects.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import type { Context } from './context.ts'
+import { formatBytes } from './terminal.ts'
+
+/** What a drill of one account needs besides the archive. */
+export interface DrillOptions {
+  readonly context: Context
+  readonly reading: ReadOptions & { readonly signal: AbortSignal }
+}
+
+/**
+ * Restores a snapshot into a sandbox of its own, whose objects lie in a temporary file once they are
+ * more than 2 MB. Throws an `unverified` error when the snapshot is damaged; any other error says
+ * nothing about the snapshot.
+ */
+export async function drillAccount(
+  store: ObjectStore,
+  manifest: Manifest,
+  { context, reading }: DrillOptions,
+): Promise<DrillResult> {
+  const source = snapshotSource(store, manifest, reading)
+  const types = source.exports.map(({ type }) => type)
+  const kibanaVersion = source.exports[0]?.kibanaVersion ?? ''
+  refuseBeyondLimits(manifest, context)
+  const broken = new AbortController()
+  const signal = AbortSignal.any([reading.signal, broken.signal])
+  try {
+    await using sandbox = await startDrillSandbox(manifest, {
+      types,
+      kibanaVersion,
+      onError: (error) => isSqliteError(error) && broken.abort(error),
+    })
+    await using target = await connectSandbox(sandbox, manifest, context)
+    const read = (type: string) => readObjects(store, manifest, type, { ...reading, signal })
+    return await drillRestore({ types, readObjects: read }, target, { kibanaVersion, signal })
+  } catch (error) {
+    reading.signal.throwIfAborted()
+    // The client only sees status 500, or the interruption.
+    const cause: unknown = broken.signal.aborted ? broken.signal.reason : error
+    throw isSqliteError(cause) ? withoutRoom(manifest, cause) : cause
+  }
+}
+
+/** A snapshot that was taken under larger limits than those of today is not damaged. */
+function refuseBeyondLimits({ account, exports }: Manifest, { config }: Context): void {
+  const { maxObjects, maxExportBytes } = scanLimitsOf(config)
+  for (const { type, objects, file } of exports) {
+    const { bytes } = file.content
+    const beyond =
+      objects > maxObjects
+        ? `holds ${objects} objects, more than limits.maxObjects allows (${maxObjects})`
+        : bytes > maxExportBytes
+          ? `expands to ${bytes} bytes, more than limits.maxExportBytes allows (${maxExportBytes})`
+          : undefined
+    if (beyond === undefined) continue
+    throw new DashkeepError(`Cannot drill account ${account.id}: ${type} ${beyond}`, {
+      kind: 'usage',
+      hint: 'raise the limit as for the backup; each object takes 32 bytes of memory',
+    })
+  }
+}
+
+async function startDrillSandbox(
+  { account }: Manifest,
+  options: {
+    types: readonly string[]
+    kibanaVersion: string
+    onError: (error: Error) => void
+  },
+) {
+  const { startSandbox } = await import('../sandbox/sandbox.ts')
+  const { types, kibanaVersion, onError } = options
+  const seed = { accountId: account.id, accountName: 'Drill', apiTokens: [TOKEN], kibanaVersion }
+  return startSandbox({ form: 'deployed', types, accounts: [seed], database: '', onError })
+}
+
+const TOKEN = 'drill'
+
+function connectSandbox(
+  { url, pathPrefix }: { url: string; pathPrefix: string },
+  { account }: Manifest,
+  { config, log }: Context,
+) {
+  const sandboxAccount: AccountConfig = {
+    name: `drill of ${account.id}`,
+    baseUrl: url,
+    pathPrefix,
+    accountId: account.id,
+    token: { env: 'TOKEN' },
+  }
+  const plainConfig = { ...config, importPath: '/kibana/import' }
+  return connectAccount(sandboxAccount, plainConfig, { env: { TOKEN }, log })
+}
+
+/** An error of `node:sqlite`, with SQLite's own result code. */
+interface SqliteError extends Error {
+  readonly errcode: number
+}
+
+function isSqliteError(error: unknown): error is SqliteError {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
+}
+
+/** Result codes of SQLite (sqlite.org/rescode.html). */
+const NO_MEMORY = 7
+const DISK_FULL = 13
+const CANNOT_OPEN = 14
+const NO_TEMPORARY_FOLDER = 6410
+
+function withoutRoom({ account, exports }: Manifest, cause: SqliteError): DashkeepError {
+  const states: Record<number, string> = {
+    [NO_MEMORY]: 'it needs more memory',
+    [DISK_FULL]: 'the disk of its temporary file is full',
+    [CANNOT_OPEN]: 'no folder for its temporary file can be written to',
+    [NO_TEMPORARY_FOLDER]: 'no folder for its temporary file can be written to',
+  }
+  const content = exports.reduce((sum, { file }) => sum + file.content.bytes, 0)
+  const objects = exports.reduce((sum, entry) => sum + entry.objects, 0)
+  const bytes = content * CONTENT_SHARE + objects * OBJECT_BYTES
+  const state = states[cause.errcode] ?? `its temporary file fails (SQLite ${cause.errcode})`
+  return new DashkeepError(`Cannot drill account ${account.id}: ${state}`, {
+    hint: `set TMPDIR to a folder on a disk with ${formatBytes(bytes)} free: that much the drill of this account takes`,
+    cause,
+  })
+}
+
+/** What the temporary files take of the content's size, and for each object besides. */
+const CONTENT_SHARE = 1.2
+const OBJECT_BYTES = 400
