@@ -328,7 +328,10 @@ function declareRestore(program: Command, run: Run): void {
     .option('--ndjson <file>', 'as stock Kibana and OpenSearch Dashboards import it')
     .option('--to-service', 'back into the account, by the import of the service')
     .option('--into-account <name>', 'with --to-service: another configured account, by name or id')
-    .option('--drill', 'every account into a sandbox in memory, as a proof; changes nothing')
+    .option(
+      '--drill',
+      'every account into a sandbox, as a proof; changes nothing. Needs disk space in TMPDIR',
+    )
     .option('--overwrite', 'also replace what is there in another state')
     .option('--any-version', 'also when the kibanaVersion of the service is another')
     .option('--allow-suspect', 'also from a snapshot that is suspect')

@@ -97,11 +97,11 @@ export function openState(file: string | undefined): State {
       database.exec('SAVEPOINT at_once')
       try {
         work()
-      } catch (error) {
-        database.exec('ROLLBACK TO at_once')
-        throw error
-      } finally {
         database.exec('RELEASE at_once')
+      } catch (error) {
+        // When the disk is full, SQLite has rolled back by itself.
+        if (database.isTransaction) database.exec('ROLLBACK TO at_once; RELEASE at_once')
+        throw error
       }
     },
     close: () => database.close(),

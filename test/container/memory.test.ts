@@ -28,7 +28,7 @@ describe.skipIf(!containersWanted)('an export of 1 GiB in a container of 256 MiB
   afterAll(() => sandbox.close())
 
   it.each(places)(
-    'is stored whole in %s, and verified',
+    'is stored whole in %s, verified, and restored by a drill',
     async (_name, makePlace) => {
       await using place = await makePlace()
       const env = { ...place.env, DASHKEEP_BASE_URL: sandbox.url, DASHKEEP_API_TOKEN: token }
@@ -37,13 +37,22 @@ describe.skipIf(!containersWanted)('an export of 1 GiB in a container of 256 MiB
       const [account] = accountsOf(await dashkeep('backup'))
       const verified = jsonLines(await dashkeep('verify'))
       expect(verified).toMatchObject([{ snapshots: 1, defects: 0 }])
+      // As the Job of `k8s/components/weekly/drill.yaml`: a volume of its own at /tmp.
+      const drilled = await outputOf(['restore', '--drill', '--json'], {
+        env,
+        folder: place.folder,
+        options: [...memory, '--volume=/tmp'],
+      })
+      expect(JSON.parse(drilled)).toMatchObject({
+        accounts: [{ result: 'restored', different: 0 }],
+      })
       await place.takeOver()
       const sent = await sentContent(sandbox, { token, type: 'search' })
       expect(sent.bytes).toBeGreaterThan(GIB)
       const key = `${accountId}/${account?.snapshot}/search.json.zst`
       expect(await storedContent(place, key)).toEqual(sent)
     },
-    600_000,
+    1_200_000,
   )
 
   it.each(places)(

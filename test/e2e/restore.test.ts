@@ -4,6 +4,7 @@ import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { describe, expect, it } from 'vitest'
 import { DashkeepError } from '../../src/errors.ts'
 import { sampleObjects } from '../../src/sandbox/sample-account.ts'
+import { startS3Server } from '../s3-server/s3-server.ts'
 import { askDashkeep, jsonLines, runDashkeep, spawnDashkeep, until } from './run-dashkeep.ts'
 import { accountsFrom, readTree, shop, shopId, startTrial, type Trial, types } from './trial.ts'
 
@@ -651,6 +652,35 @@ describe('restore --drill', () => {
     expect(exitCode).toBe(5)
     expect(stdout).toMatch(/failed 100001: Cannot read the archive/)
     expect(stdout).toContain('0 of 1 account restored')
+  })
+
+  it('calls no backup damaged when the store refuses to answer', async () => {
+    await using trial = await startTrial()
+    await using server = await startS3Server()
+    const env = {
+      DASHKEEP_STORE: `s3://${server.bucketName}`,
+      AWS_ENDPOINT_URL_S3: server.url,
+      AWS_ACCESS_KEY_ID: server.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: server.credentials.secretAccessKey,
+    }
+    expect((await trial.run(['backup'], env)).exitCode).toBe(0)
+    // The first read is the manifest's.
+    const refusal = { kind: 'error', status: 403, code: 'AccessDenied' } as const
+    server.inject({ ...refusal, operation: 'GetObject', after: 1 })
+    const { exitCode, stderr } = await trial.run(['restore', '--drill'], env)
+    expect(stderr).toMatch(/^error: Cannot read \S+: access denied\n/m)
+    expect(exitCode).toBe(2)
+  })
+
+  it('calls a backup beyond the limits of today a matter of configuration', async () => {
+    const { trial } = await startWithSnapshot()
+    await using _ = trial
+    const config = await trial.write('tight.yaml', { limits: { maxObjects: 1 } })
+    const drill = await trial.run(['restore', '--drill', '--config', config])
+    expect(drill.exitCode).toBe(2)
+    expect(drill.stderr).toMatch(
+      /Cannot drill account 100001: search holds \d+ objects, more than limits.maxObjects allows \(1\)\nhint: /,
+    )
   })
 
   it('asks for the key of encrypted files', async () => {

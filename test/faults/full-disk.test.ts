@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { createDirectoryStore } from '../../src/store/directory.ts'
+import { spawnDashkeep } from '../e2e/run-dashkeep.ts'
+import { shopId, startTrial } from '../e2e/trial.ts'
 import { type Answers, exportBody } from '../snapshot/scripted-source.ts'
 import { changed, day, take, unchanged, writeHistory } from './history.ts'
 import { expectInvariant } from './invariant.ts'
@@ -76,4 +78,25 @@ describe('a disk that is full', () => {
     },
     longMs,
   )
+
+  it('says nothing against a backup whose drill it stops', async ({ skip }) => {
+    await using disk = await mountSmallDisk()
+    if (disk === undefined) return skip()
+    await using trial = await startTrial()
+    const hits = Array.from({ length: 12 }, (_, place) => ({
+      _id: `search:${place}`,
+      _type: 'doc',
+      _source: { type: 'search', search: { title: 'x'.repeat(diskBytes) } },
+    }))
+    trial.sandbox.setObjects(shopId, 'search', hits)
+    expect((await trial.run(['backup'])).exitCode).toBe(0)
+    const env = { ...trial.env, TMPDIR: disk.path }
+    await using drill = spawnDashkeep(['restore', '--drill'], { env })
+    const { exitCode, stderr } = await drill.finished
+    expect(stderr).toMatch(
+      /^error: Cannot drill account 100001: the disk of its temporary file is full\nhint: set TMPDIR to a folder on a disk with \S+ MB free/m,
+    )
+    expect(exitCode).toBe(1)
+    expect(await readdir(disk.path)).toEqual([])
+  })
 })
