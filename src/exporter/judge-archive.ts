@@ -32,7 +32,8 @@ export async function judgeArchive(
   const nameOf = findNames(config)
   const store = await openArchive(config, options)
   try {
-    for await (const status of readStatus(store, options)) {
+    const only = findIds(config)
+    for await (const status of readStatus(store, { ...options, only })) {
       const name = nameOf(status)
       if (name === undefined) continue
       const [before, found] = [judged.get(name)?.newestGoodAt, judge(status, options)]
@@ -43,6 +44,12 @@ export async function judgeArchive(
     await store.close()
   }
   return judged
+}
+
+/** The ids of all accounts; undefined when some are configured without. */
+function findIds({ accounts }: Config): ReadonlySet<number> | undefined {
+  const ids = accounts.flatMap(({ accountId }) => accountId ?? [])
+  return ids.length === accounts.length ? new Set(ids) : undefined
 }
 
 /** An account without a configured id is found by the name that its newest manifest records. */

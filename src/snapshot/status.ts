@@ -38,9 +38,16 @@ export interface AccountStatus {
  */
 export async function* readStatus(
   store: ObjectStore,
-  options: { now: Date; accountId?: number | undefined; signal?: AbortSignal | undefined },
+  options: {
+    now: Date
+    accountId?: number | undefined
+    /** Passes over all other accounts, after the listing and before any manifest. */
+    only?: ReadonlySet<number> | undefined
+    signal?: AbortSignal | undefined
+  },
 ): AsyncGenerator<AccountStatus> {
   for await (const { accountId, folders } of listAccounts(store, options)) {
+    if (options.only?.has(accountId) === false) continue
     const complete = folders.filter((folder) => folder.complete)
     const bytes = folders.reduce((sum, folder) => sum + sizeOf(folder), 0)
     const { past, future } = splitByTime(complete, options.now)

@@ -1,9 +1,13 @@
 import { once } from 'node:events'
-import { rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { Environment } from '../../src/config/config.ts'
+import { checkout } from '../documentation/blocks.ts'
 import { runDashkeep, spawnDashkeep, until } from '../e2e/run-dashkeep.ts'
 import { accountsFrom, shortLimits, startTrial, type Trial, types } from '../e2e/trial.ts'
+import { startS3Server } from '../s3-server/s3-server.ts'
 import { minutes } from '../worker/stepped-clock.ts'
 import { samplesOf, startExporter } from './start-exporter.ts'
 
@@ -26,12 +30,12 @@ async function prepare() {
     DASHKEEP_STORE: trial.env.DASHKEEP_STORE,
     DASHKEEP_CONFIG: await trial.write('dashkeep.yaml', config),
   }
-  const backUp = (id: number, at: Date) =>
-    trial.runAt(at, ['backup', '-a', `team-${id}`], quiet(env))
+  const backUp = (id: number, at: Date, changes: Environment = env) =>
+    trial.runAt(at, ['backup', '-a', `team-${id}`], quiet(changes))
   return { trial, config, env, backUp }
 }
 
-function quiet(env: Record<string, string | undefined>) {
+function quiet(env: Environment): Environment {
   return { ...env, DASHKEEP_BASE_URL: undefined, DASHKEEP_API_TOKEN: undefined }
 }
 
@@ -171,6 +175,33 @@ describe('an exporter', () => {
     await exporter.untilLogged('archive read')
     expect([...(await trial.files()).keys()]).toEqual(before)
     expect(trial.sandbox.requests()).toHaveLength(asked)
+  })
+})
+
+describe('an exporter of a bucket', () => {
+  it('lists it and reads the manifests of configured accounts, with rights for no more', async () => {
+    const { trial, config, env, backUp } = await prepare()
+    await using _trial = trial
+    await using server = await startS3Server()
+    const { accessKeyId, secretAccessKey } = server.credentials
+    const inBucket = {
+      ...env,
+      DASHKEEP_STORE: `s3://${server.bucketName}/dashkeep`,
+      AWS_ENDPOINT_URL_S3: server.url,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+      AWS_CONFIG_FILE: '/dev/null',
+      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    }
+    for (const id of ids) await backUp(id, fresh, inBucket)
+    await trial.write('dashkeep.yaml', { ...config, accounts: config.accounts.slice(0, 1) })
+    const asked = server.operations().length
+    await using exporter = await startExporter({ env: inBucket, start })
+    await exporter.untilLogged('archive read')
+    expect(statesOf(await exporter.samples())).toEqual({ 'team-501': 'good' })
+    expect(server.operations().slice(asked)).toEqual(['ListObjectsV2', 'GetObject'])
+    const documented = await readFile(join(checkout, 'docs/monitoring.md'), 'utf8')
+    expect(documented).toContain('"Action": ["s3:ListBucket", "s3:GetObject"]')
   })
 })
 
