@@ -147,7 +147,9 @@ async function problemsOf(given: Given): Promise<string[]> {
   const document: Section = parse(composeConfig(answersOf(given)))
   const sourceOf = (place: string) => flagOf[place] ?? place
   const { problems } = await findProblems(document, sourceOf)
-  return [...(await findTokenProblems(given)), ...problems]
+  const ofToken = await findTokenProblems(given)
+  const isSaid = (problem: string) => ofToken.length > 0 && problem.startsWith('accounts.0.token')
+  return [...ofToken, ...problems.filter((problem) => !isSaid(problem))]
 }
 
 /** A token in the place of a name must not get into the file, nor into the message. */

@@ -147,6 +147,8 @@ export async function ask(
   try {
     return (await prompt.question(cleanLine(question), { signal })).trim()
   } catch (error) {
+    // What is said of it begins a line of its own.
+    stderr.write('\n')
     signal.throwIfAborted()
     // Ctrl-C or Ctrl-D. The prompt keeps the keys to itself, so no signal arrives.
     if ((error as Error).name === 'AbortError') throw new InterruptedError('SIGINT')

@@ -45,7 +45,9 @@ const recipient = z
   .refine(isRecipient, { error: ({ input }) => describeRecipient(input) })
 const secretSource = z.union(
   [
-    z.strictObject({ env: z.string().regex(/^[A-Za-z_]\w*$/) }),
+    z.strictObject({
+      env: z.string().regex(/^[A-Za-z_]\w*$/, 'expected the name of a variable such as API_TOKEN'),
+    }),
     z.strictObject({ file: z.string().min(1) }),
   ],
   { error: 'expected env: NAME_OF_VARIABLE or file: /path, never the secret itself' },

@@ -119,8 +119,8 @@ export function createFaultList(): FaultList {
 
 /** Checks what was given as a fault. Throws a `usage` error that says what is wrong with it. */
 export function checkFault(given: unknown): Fault {
-  const result = faultSchema.safeParse(given)
-  if (!result.success) throw badFault(z.prettifyError(result.error).replaceAll(/\s*\n\s*/g, '; '))
+  const result = faultSchema.safeParse(given, { reportInput: true })
+  if (!result.success) throw badFault(result.error.issues.map(describeIssue).join('; '))
   const fault = result.data
   const disturbs = fault.delayMs ?? fault.hang ?? fault.cut
   if (fault.atByte !== undefined && disturbs === undefined) {
@@ -131,6 +131,15 @@ export function checkFault(given: unknown): Fault {
   if (happens.every((member) => member === undefined))
     throw badFault('it says nothing that happens')
   return fault
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return `unknown member ${issue.keys.join(', ')}`
+  const name = issue.path.join('.') || 'the fault'
+  const found = issue.input === undefined ? '' : `, found ${JSON.stringify(issue.input)}`
+  if (issue.code === 'too_big') return `${name}: expected at most ${issue.maximum}${found}`
+  if (issue.code === 'too_small') return `${name}: expected at least ${issue.minimum}${found}`
+  return `${name}: not valid${found}`
 }
 
 /** Whether the fault answers in place of the service. */

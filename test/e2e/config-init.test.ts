@@ -98,6 +98,7 @@ describe('config init', () => {
     expect(exitCode).toBe(2)
     expect(stderr).toContain(flag)
     expect(stdout + stderr).not.toContain(token)
+    expect(stderr).not.toContain('accounts.0')
     expect(await readdir(folder)).toEqual([])
   })
 

@@ -349,6 +349,10 @@ describe('config check', () => {
       { encryption: { recipients: [`${recipient.slice(0, -1)}b`] } },
       'encryption.recipients.0: expected an age recipient as age-keygen prints it, found "age1',
     ],
+    [
+      { accounts: [{ name: 'a', baseUrl: 'http://x', token: { env: 'A B' } }] },
+      'accounts.0.token.env: expected the name of a variable such as API_TOKEN',
+    ],
     [{ accounts: { name: 'a' } }, 'accounts: expected a list, found members'],
     [{ notifications: 'x' }, 'notifications: expected a list, found text that is not shown'],
     [{ types: ['dashboards'] }, 'types.0: not a known type, found "dashboards"; did you mean dash'],

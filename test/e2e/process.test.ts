@@ -201,6 +201,9 @@ describe('a question on a terminal', () => {
       key,
     })
     expect(stderr).toContain('[y/N]')
+    // The error begins a line of its own.
+    expect(stderr).not.toMatch(/\[y\/N\].*error/)
+    expect(stderr).toContain('Interrupted by SIGINT')
     expect(stderr).not.toContain('defect')
     expect(exitCode).toBe(130)
     expect(await trial.snapshots()).toHaveLength(3)

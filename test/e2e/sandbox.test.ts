@@ -41,6 +41,12 @@ describe('the sandbox verb', () => {
     expect(stderr).toContain('Cannot start the sandbox: the port 99999 is larger than 65535\n')
   })
 
+  it('names a fault that there cannot be, with its value', async () => {
+    const { exitCode, stderr } = await startOnce(['--fault', 'export status=99999'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('Cannot add the fault: status: expected at most 599, found 99999\n')
+  })
+
   it('keeps its database to its own user', async () => {
     const database = join(await makeFolder(), 'sandbox.sqlite')
     await startOnce(['--database', database])
