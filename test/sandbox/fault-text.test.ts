@@ -42,7 +42,7 @@ describe('the short form of faults', () => {
     ['export status=abc', "'abc' is not a whole number"],
     ['export status', "'status' needs a value"],
     ['export status=', "'status' needs a value"],
-    ['export status=700', 'at status'],
+    ['export status=700', 'status: expected at most 599, found 700'],
     ['export cut=1', "'cut' takes no value"],
     ['export cut cut', "'cut' says something a second time"],
     ['export body="open', 'a double quote is not closed'],

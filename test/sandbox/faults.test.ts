@@ -185,10 +185,10 @@ describe('faults that cannot be meant', () => {
   it.each([
     [{}, 'it says nothing that happens'],
     [{ operation: 'export', times: 2 }, 'it says nothing that happens'],
-    [{ status: 99 }, 'at status'],
+    [{ status: 99 }, 'status: expected'],
     [{ statsu: 503 }, 'statsu'],
     [{ status: 503, atByte: 4 }, 'atByte says where'],
-    [{ status: 503, operation: 'fetch' }, 'at operation'],
+    [{ status: 503, operation: 'fetch' }, 'operation: not valid'],
   ])('%j is refused', async (fault, reason) => {
     await using sandbox = await startShop()
     expect(() => sandbox.faults.add(fault as Fault)).toThrow(reason)
