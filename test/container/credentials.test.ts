@@ -1,12 +1,12 @@
-import { writeSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { leaveOut } from '../left-out.ts'
 import { credentialSources } from '../s3-server/credential-sources.ts'
 import { type CredentialWorld, startCredentialWorld } from '../s3-server/credential-world.ts'
 import { type S3Server, startS3Server } from '../s3-server/s3-server.ts'
 import { buildImage, startContainer } from './image.ts'
-import { containersWanted, leftOut } from './places.ts'
+import { containersWanted, withContainers } from './places.ts'
 
-if (!containersWanted) writeSync(2, leftOut('sources of credentials in the image'))
+if (!containersWanted) leaveOut('sources of credentials in the image', withContainers)
 
 const timeout = 300_000
 

@@ -1,10 +1,10 @@
-import { writeSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../e2e/run-dashkeep.ts'
+import { leaveOut } from '../left-out.ts'
 import { buildImage, docker } from './image.ts'
-import { containersWanted, leftOut } from './places.ts'
+import { containersWanted, withContainers } from './places.ts'
 
-if (!containersWanted) writeSync(2, leftOut("the image's own word on its health"))
+if (!containersWanted) leaveOut("the image's own word on its health", withContainers)
 
 const timeout = 300_000
 const nowhere = {

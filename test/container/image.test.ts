@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sampleApiToken } from '../../src/sandbox/sample-account.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
@@ -6,10 +5,11 @@ import { version } from '../../src/version.ts'
 import { sentContent, storedContent } from '../e2e/archive-place.ts'
 import { accountsOf, jsonLines, until } from '../e2e/run-dashkeep.ts'
 import { shopId, types } from '../e2e/trial.ts'
+import { leaveOut } from '../left-out.ts'
 import { buildImage, docker, inspectImage, outputOf, runAsRoot, startContainer } from './image.ts'
-import { type ContainerPlace, containersWanted, leftOut, places } from './places.ts'
+import { type ContainerPlace, containersWanted, places, withContainers } from './places.ts'
 
-if (!containersWanted) writeSync(2, leftOut('the image in containers'))
+if (!containersWanted) leaveOut('the image in containers', withContainers)
 
 // Long enough to build a server's image first.
 const timeout = 300_000

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
@@ -7,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { sentContent, storedContent } from '../e2e/archive-place.ts'
 import { accountsOf, jsonLines } from '../e2e/run-dashkeep.ts'
+import { leaveOut } from '../left-out.ts'
 import { buildImage, docker, outputOf, startContainer } from './image.ts'
-import { containersWanted, leftOut, places } from './places.ts'
+import { containersWanted, places, withContainers } from './places.ts'
 
-if (!containersWanted) writeSync(2, leftOut('an export of 1 GiB in a container of 256 MiB'))
+if (!containersWanted) leaveOut('an export of 1 GiB in a container of 256 MiB', withContainers)
 
 const GIB = 1024 ** 3
 const memory = ['--memory=256m', '--memory-swap=256m']

@@ -5,10 +5,8 @@ import { runAsRoot } from './image.ts'
 /** Whether tests may start containers. */
 export const containersWanted = process.env.DASHKEEP_TEST_CONTAINERS === '1'
 
-/** The line that says what was left out and how to include it. */
-export function leftOut(what: string): string {
-  return `Left out: ${what}. Include it with DASHKEEP_TEST_CONTAINERS=1 and Docker\n`
-}
+/** How to include what needs containers. */
+export const withContainers = 'with DASHKEEP_TEST_CONTAINERS=1 and Docker'
 
 /** A place that a container can reach. */
 export interface ContainerPlace extends ArchivePlace {

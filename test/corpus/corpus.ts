@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeSync } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
@@ -8,6 +7,7 @@ import { expect, vi } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
 import { type ArchivePlace, makeBucketPlace, makeFolderPlace } from '../e2e/archive-place.ts'
 import { shopId, type Trial, types } from '../e2e/trial.ts'
+import { leaveOut } from '../left-out.ts'
 import { findRealS3Server } from '../s3-server/ceph.ts'
 
 /** The folder of real saved objects; none of them is part of this repository. */
@@ -26,9 +26,9 @@ export const places: [string, () => Promise<ArchivePlace>][] = [
 /** Says what is left out, and how to include it. */
 export function reportLeftOut(what: string): void {
   if (corpus === '') {
-    writeSync(2, `Left out: ${what}. Include it by naming their folder in DASHKEEP_TEST_CORPUS\n`)
+    leaveOut(what, 'by naming their folder in DASHKEEP_TEST_CORPUS')
   } else if (!withBucket) {
-    writeSync(2, `Left out: ${what} in a bucket. Include it by naming DASHKEEP_TEST_S3_ENDPOINT\n`)
+    leaveOut(`${what} in a bucket`, 'by naming a server in DASHKEEP_TEST_S3_ENDPOINT')
   }
 }
 

@@ -3,9 +3,9 @@
  * as an address or a token, stands in its example.
  */
 
-import { writeSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { containersWanted } from '../container/places.ts'
+import { leaveOut } from '../left-out.ts'
 import { type Block, commandBlocks, replaceAll } from './blocks.ts'
 import { examples, type Run } from './examples.ts'
 import { isInstalled, runShell } from './shell.ts'
@@ -19,9 +19,9 @@ const absent = new Set(
     .filter((need) => !isThere(need)),
 )
 if (absent.size > 0)
-  writeSync(
-    2,
-    `Left out: commands of the documentation that need ${[...absent].join(', ')}. Include them by installing these; Docker with DASHKEEP_TEST_CONTAINERS=1\n`,
+  leaveOut(
+    `what needs ${[...absent].join(', ')} of the commands in the documentation`,
+    'by installing these; Docker with DASHKEEP_TEST_CONTAINERS=1',
   )
 
 it('each block of commands in the documentation has one example', () => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { makeBucketPlace } from '../e2e/archive-place.ts'
+import { compileCache } from '../e2e/run-dashkeep.ts'
 import { shop, shopId, startTrial, type Trial } from '../e2e/trial.ts'
 import { startTlsFront } from '../http/tls-front.ts'
 import { type Receiver, startReceiver } from '../notify/receiver.ts'
@@ -62,7 +63,7 @@ export async function makeWorld(): Promise<World> {
     shell: {
       PATH: [folder, process.env.PATH].join(delimiter),
       HOME: folder,
-      NODE_COMPILE_CACHE: join(folder, 'compiled'),
+      NODE_COMPILE_CACHE: compileCache,
       npm_config_update_notifier: 'false',
     },
     account: { ...prefix, DASHKEEP_BASE_URL, DASHKEEP_API_TOKEN, DASHKEEP_STORE },

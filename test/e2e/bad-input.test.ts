@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
 import { decodeManifest, encodeManifest } from '../../src/snapshot/manifest.ts'
+import { leaveOut } from '../left-out.ts'
 import { accountsOf, jsonLines } from './run-dashkeep.ts'
 import { shop, shopId, shopToken, startTrial, type Trial } from './trial.ts'
 
@@ -376,7 +377,7 @@ describe('a folder that cannot take the archive', () => {
 
   it('is named when its file system is read-only', async ({ skip }) => {
     await using trial = await startTrial()
-    if (!mountTmpfs(trial.archive, '1m')) return leaveOut(skip, 'a read-only file system')
+    if (!mountTmpfs(trial.archive, '1m')) return skipMount(skip, 'a read-only file system')
     try {
       expect((await trial.run(['backup'])).exitCode).toBe(0)
       const before = await trial.files()
@@ -396,7 +397,7 @@ describe('a folder that cannot take the archive', () => {
 
   it('is named when the disk is full, which hurts no earlier snapshot', async ({ skip }) => {
     await using trial = await startTrial()
-    if (!mountTmpfs(trial.archive, '256k')) return leaveOut(skip, 'a full disk')
+    if (!mountTmpfs(trial.archive, '256k')) return skipMount(skip, 'a full disk')
     try {
       expect((await trial.run(['backup'])).exitCode).toBe(0)
       const before = await trial.files()
@@ -431,8 +432,8 @@ function mountTmpfs(folder: string, size: string): boolean {
   }
 }
 
-function leaveOut(skip: () => never, what: string): never {
-  console.log(`Left out: ${what}. Include it by testing as root on Linux, with the right to mount`)
+function skipMount(skip: () => never, what: string): never {
+  leaveOut(what, 'by testing as root on Linux, with the right to mount')
   return skip()
 }
 

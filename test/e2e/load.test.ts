@@ -3,15 +3,14 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { shardOf } from '../../src/shard.ts'
+import { leaveOut } from '../left-out.ts'
 import { type ManyTrial, nameOf, startMany } from './many-trial.ts'
 import { accountsOf, jsonLines, type Spawned, spawnDashkeep, until } from './run-dashkeep.ts'
 import { types } from './trial.ts'
 
 const wanted = process.env.DASHKEEP_TEST_LOAD === '1'
 
-if (!wanted) {
-  writeSync(2, 'Left out: a thousand accounts. Include them with DASHKEEP_TEST_LOAD=1 on Linux\n')
-}
+if (!wanted) leaveOut('a run over a thousand accounts', 'with DASHKEEP_TEST_LOAD=1 on Linux')
 
 const ids = Array.from({ length: 1000 }, (_, number) => 10_001 + number)
 const shards = [0, 1, 2, 3, 4, 5, 6, 7]

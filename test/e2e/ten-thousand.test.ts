@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
 import { timePrefix } from '../../src/snapshot/snapshot-name.ts'
 import { createS3Store } from '../../src/store/s3.ts'
-import { findRealS3Server, type RealS3Server } from '../s3-server/ceph.ts'
+import { leaveOut } from '../left-out.ts'
+import { findRealS3Server, type RealS3Server, withRealS3Server } from '../s3-server/ceph.ts'
 import { type BucketTrial, startBucketTrial } from './bucket-trial.ts'
 import { countRequests } from './count-requests.ts'
 import { jsonLines, spawnDashkeep } from './run-dashkeep.ts'
@@ -45,6 +46,7 @@ function manifestOf(number: number): Manifest {
 }
 
 const start = findRealS3Server()
+if (!start) leaveOut('ten thousand snapshots on a real S3 server', withRealS3Server)
 
 describe.skipIf(start === undefined)('ten thousand snapshots on a real S3 server', () => {
   let server: RealS3Server

@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ownAuthorityFile } from '../http/tls-front.ts'
+import { leaveOut } from '../left-out.ts'
 import { startProxyTrial } from './proxy-trial.ts'
 import { spawnDashkeep, until } from './run-dashkeep.ts'
 
@@ -15,12 +15,7 @@ const withHosts = ['--map-root-user', '--mount', 'sh', '-c']
 const isThere =
   spawnSync('tinyproxy', ['-v']).status === 0 &&
   spawnSync('unshare', [...withHosts, 'mount --bind /etc/hosts /etc/hosts']).status === 0
-if (!isThere) {
-  writeSync(
-    2,
-    'Left out: a real proxy. Include it by installing tinyproxy (Linux with namespaces)\n',
-  )
-}
+if (!isThere) leaveOut('a real proxy', 'by installing tinyproxy (Linux with namespaces)')
 
 const secret = 'open-sesame'
 

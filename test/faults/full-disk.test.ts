@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { createDirectoryStore } from '../../src/store/directory.ts'
 import { spawnDashkeep } from '../e2e/run-dashkeep.ts'
 import { shopId, startTrial } from '../e2e/trial.ts'
+import { leaveOut } from '../left-out.ts'
 import { type Answers, exportBody } from '../snapshot/scripted-source.ts'
 import { changed, day, take, unchanged, writeHistory } from './history.ts'
 import { expectInvariant } from './invariant.ts'
@@ -51,7 +52,7 @@ describe('a disk that is full', () => {
     async ({ skip }) => {
       await using disk = await mountSmallDisk()
       if (disk === undefined) {
-        console.log('Left out: a full disk. Include it by testing as root on Linux')
+        leaveOut('a full disk', 'by testing as root on Linux')
         return skip()
       }
       const root = join(disk.path, 'archive')

@@ -1,6 +1,4 @@
 import { cp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pMap from 'p-map'
@@ -19,7 +17,6 @@ const backupArgs = ['backup', '--accept-service']
 /** A backup in a process of its own, killed at this call of the file system. */
 function spawnBackup({ env }: Trial, killAt?: number): Spawned {
   const changes = {
-    NODE_COMPILE_CACHE: join(tmpdir(), 'dashkeep-test-compile-cache'),
     DASHKEEP_LOG_LEVEL: 'error',
     ...(killAt !== undefined && { DASHKEEP_TEST_KILL_AT: String(killAt) }),
   }

@@ -1,6 +1,5 @@
 import { exec } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { writeSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { CreateBucketCommand, DeleteBucketCommand } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
@@ -9,7 +8,8 @@ import type { ObjectStore } from '../../src/store/object-store.ts'
 import { createS3Store } from '../../src/store/s3.ts'
 import type { S3StoreOptions } from '../../src/store/s3-connection.ts'
 import { until } from '../e2e/run-dashkeep.ts'
-import { findRealS3Server, type RealS3Server } from '../s3-server/ceph.ts'
+import { leaveOut } from '../left-out.ts'
+import { findRealS3Server, type RealS3Server, withRealS3Server } from '../s3-server/ceph.ts'
 import { type Answers, exportBody } from '../snapshot/scripted-source.ts'
 import { changed, day, take, writeHistory } from './history.ts'
 import { expectInvariant } from './invariant.ts'
@@ -19,15 +19,13 @@ import { startTcpProxy, type TcpProxy, type WireFault } from './tcp-proxy.ts'
 const start = findRealS3Server()
 /** A command that kills the server that DASHKEEP_TEST_S3_ENDPOINT names and starts it again. */
 const restart = process.env.DASHKEEP_TEST_S3_RESTART
-const leftOut = [
-  ...(start
-    ? []
-    : ['faults on the way to a real S3 server: name one in DASHKEEP_TEST_S3_ENDPOINT']),
-  ...(restart
-    ? []
-    : ['its death during an upload: say in DASHKEEP_TEST_S3_RESTART how to kill and start it']),
-]
-for (const what of leftOut) writeSync(2, `Left out: ${what}\n`)
+if (!start) leaveOut('faults on the way to a real S3 server', withRealS3Server)
+if (!restart) {
+  leaveOut(
+    'the death of a real S3 server during an upload',
+    'by saying in DASHKEEP_TEST_S3_RESTART how to kill and start it',
+  )
+}
 
 /** More than two parts of an upload. */
 const large: Answers = {

@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
 import { createS3Store } from '../../src/store/s3.ts'
@@ -25,7 +23,6 @@ async function environment(trial: Trial, server: S3Server): Promise<Environment>
     AWS_SECRET_ACCESS_KEY: server.credentials.secretAccessKey,
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-    NODE_COMPILE_CACHE: join(tmpdir(), 'dashkeep-test-compile-cache'),
   }
 }
 

@@ -1,7 +1,7 @@
-import { writeSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { leaveOut } from '../left-out.ts'
 import { findProblems } from './relations.ts'
 import {
   byName,
@@ -20,12 +20,7 @@ const overlays = [
 ]
 const kubectl = hasKubectl()
 
-if (!kubectl) {
-  writeSync(
-    2,
-    'Left out: kubectl kustomize over k8s/. Include it with a kubectl of 1.27 or newer\n',
-  )
-}
+if (!kubectl) leaveOut('kubectl kustomize over k8s/', 'with a kubectl of 1.27 or newer')
 
 describe('what k8s/ gives a cluster', () => {
   it('is there in every form that the README names', () => {

@@ -1,5 +1,4 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { writeSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { startTrial } from '../e2e/trial.ts'
 import { startExporter } from '../exporter/start-exporter.ts'
+import { leaveOut } from '../left-out.ts'
 import { startWorker } from '../worker/start-worker.ts'
 import { type Scenario, scenarios } from './alert-scenarios.ts'
 import { toInputSeries } from './recorded-series.ts'
@@ -73,9 +73,7 @@ function hasPromtool(): boolean {
 }
 
 const promtool = hasPromtool()
-if (!promtool) {
-  writeSync(2, 'Left out: promtool over the alerts. Include it with the package prometheus\n')
-}
+if (!promtool) leaveOut('promtool over the alerts', 'with the package prometheus')
 
 /** Runs promtool in a folder with the rules, the dashboard's expressions as rules, and the scenarios. */
 async function runPromtool(...args: readonly string[]): Promise<string> {

@@ -37,6 +37,11 @@ export interface RealS3Server extends AsyncDisposable {
   readonly kmsKeyId: string | undefined
 }
 
+/** How to include the tests that need a real S3 server. */
+export const withRealS3Server =
+  'with DASHKEEP_TEST_CONTAINERS=1 and Docker, or by naming one in ' +
+  'DASHKEEP_TEST_S3_ENDPOINT, _ACCESS_KEY and _SECRET_KEY'
+
 /**
  * Where a real S3 server may be had: the one that `DASHKEEP_TEST_S3_ENDPOINT` names, or a Ceph
  * gateway in a container when `DASHKEEP_TEST_CONTAINERS` is 1.

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { createDirectoryStore } from '../../src/store/directory.ts'
 import { collect } from '../contract/collect.ts'
 import { describeObjectStore } from '../contract/object-store.ts'
+import { leaveOut } from '../left-out.ts'
 
 const temporaryFolder = '.dashkeep-tmp'
 const isRoot = process.getuid?.() === 0
@@ -41,6 +42,8 @@ describeObjectStore('a folder', async () => {
 })
 
 const canMount = isRoot && process.platform === 'linux' && (await tryMount())
+if (!canMount)
+  leaveOut('a folder on a full disk', 'by testing as root on Linux, with the right to mount')
 
 describe('a folder as a store', () => {
   it('gives files and folders to their owner only', async () => {

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { writeSync } from 'node:fs'
 import {
   AbortMultipartUploadCommand,
   CreateBucketCommand,
@@ -16,19 +15,19 @@ import { collect } from '../contract/collect.ts'
 import { describeObjectStore } from '../contract/object-store.ts'
 import { startBucketTrial } from '../e2e/bucket-trial.ts'
 import { shopId, shortLimits } from '../e2e/trial.ts'
-import { findRealS3Server, type RealS3Server, serverKind } from '../s3-server/ceph.ts'
+import { leaveOut } from '../left-out.ts'
+import {
+  findRealS3Server,
+  type RealS3Server,
+  serverKind,
+  withRealS3Server,
+} from '../s3-server/ceph.ts'
 
 const start = findRealS3Server()
 const { name: kind, can } = serverKind()
 /** Swift takes a while for a thousand objects. */
 const timeout = 300_000
-if (start === undefined) {
-  writeSync(
-    2,
-    'Left out: a real S3 server (Ceph). Include it with DASHKEEP_TEST_CONTAINERS=1 and Docker, ' +
-      'or name one in DASHKEEP_TEST_S3_ENDPOINT, _ACCESS_KEY and _SECRET_KEY\n',
-  )
-}
+if (start === undefined) leaveOut('a real S3 server (Ceph)', withRealS3Server)
 
 describe.skipIf(start === undefined)('a real S3 server', { timeout }, () => {
   const bucket = `dashkeep-${randomUUID()}`
