@@ -6,16 +6,16 @@ import { verifySnapshots } from '../../src/snapshot/verify.ts'
 import { recipient } from '../golden/key.ts'
 import { createMemoryStore, flipBit } from '../snapshot/memory-store.ts'
 import { answersWith, changed, day, take } from './history.ts'
-import { countPoints, longMs, sample } from './scale.ts'
+import { countPoints, longMs, sample, scaled } from './scale.ts'
 
 describe('a single bit that flips in what is stored', () => {
   const tally = countPoints('single bits flipped in stored files')
 
   it.each<[Compression, encrypted: boolean, bitsPerFile: number]>([
-    ['zstd', false, Number.POSITIVE_INFINITY],
-    ['gzip', false, 50],
-    ['none', false, 50],
-    ['zstd', true, 50],
+    ['zstd', false, scaled(2000, Number.POSITIVE_INFINITY)],
+    ['gzip', false, scaled(50, 500)],
+    ['none', false, scaled(50, 500)],
+    ['zstd', true, scaled(50, 500)],
   ])(
     'is found, whichever it is: %s, encrypted: %s',
     async (compression, encrypted, bitsPerFile) => {

@@ -6,7 +6,7 @@ import type { Answers } from '../snapshot/scripted-source.ts'
 import { changed, day, keepNewest, take, unchanged, writeHistory } from './history.ts'
 import { type Choose, interleave, type Task } from './interleave.ts'
 import { expectInvariant } from './invariant.ts'
-import { chance, countPoints, longMs, sample } from './scale.ts'
+import { chance, countPoints, longMs, sample, scaled } from './scale.ts'
 
 /** Returns the snapshots it says it has taken, unless a prune may remove them right away. */
 type Story = Task<string[]>
@@ -84,8 +84,8 @@ describe('runs at the same time', () => {
       expect(steps).toBeGreaterThan(tasks.length * 3)
 
       for (const [name, choose] of [
-        ...sample(switchedTwice(tasks.length, steps), 60, steps),
-        ...byChance(30, steps),
+        ...sample(switchedTwice(tasks.length, steps), scaled(25, 600), steps),
+        ...byChance(scaled(10, 30), steps),
       ]) {
         await tally.point(`${what}: ${name}`, async () => {
           const store = copyOf(base)

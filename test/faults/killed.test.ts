@@ -7,7 +7,7 @@ import { createDirectoryStore } from '../../src/store/directory.ts'
 import { accountsOf, jsonLines, type Spawned, spawnDashkeep } from '../e2e/run-dashkeep.ts'
 import { shopId, startTrial, type Trial } from '../e2e/trial.ts'
 import { expectInvariant, readGood } from './invariant.ts'
-import { countPoints, longMs, sample } from './scale.ts'
+import { countPoints, longMs, sample, scaled } from './scale.ts'
 
 const hook = fileURLToPath(new URL('kill-at.ts', import.meta.url))
 
@@ -88,7 +88,7 @@ describe('a backup that is killed', () => {
           expectKilled(await backup.finished, place)
           await expectUnharmed(trial, base)
         })
-      await pMap(sample(places, 25, 1), killAt, { concurrency: 2 })
+      await pMap(sample(places, scaled(12, 250), 1), killAt, { concurrency: 2 })
     },
     longMs,
   )
@@ -114,7 +114,7 @@ describe('a backup that is killed', () => {
           await backup.finished
           await expectUnharmed(trial, base)
         })
-      await pMap(sample(moments, 5, 2), killAfter, { concurrency: 2 })
+      await pMap(sample(moments, scaled(3, 50), 2), killAfter, { concurrency: 2 })
     },
     longMs,
   )

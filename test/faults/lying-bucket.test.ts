@@ -7,7 +7,7 @@ import type { ServedBucket } from '../s3-server/s3-state.ts'
 import { type Answers, exportBody } from '../snapshot/scripted-source.ts'
 import { changed, day, take, unchanged, writeHistory } from './history.ts'
 import { expectInvariant } from './invariant.ts'
-import { countPoints, longMs, sample } from './scale.ts'
+import { countPoints, longMs, sample, scaled } from './scale.ts'
 
 const faults: Fault[] = [
   { kind: 'error', status: 503, code: 'SlowDown' },
@@ -31,9 +31,9 @@ const large: Answers = {
 }
 
 const stories: [what: string, answers: Answers, points: number][] = [
-  ['a backup of what has changed', changed, 40],
-  ['a backup of what has not changed', unchanged, 20],
-  ['a backup of a large export', large, 2],
+  ['a backup of what has changed', changed, scaled(20, 400)],
+  ['a backup of what has not changed', unchanged, scaled(10, 200)],
+  ['a backup of a large export', large, scaled(2, 20)],
 ]
 
 function openStore(server: S3Server, options: Partial<S3StoreOptions> = {}): ObjectStore {

@@ -13,7 +13,7 @@ import { findRealS3Server, type RealS3Server, withRealS3Server } from '../s3-ser
 import { type Answers, exportBody } from '../snapshot/scripted-source.ts'
 import { changed, day, take, writeHistory } from './history.ts'
 import { expectInvariant } from './invariant.ts'
-import { countPoints, longMs, sample } from './scale.ts'
+import { countPoints, longMs, sample, scaled } from './scale.ts'
 import { startTcpProxy, type TcpProxy, type WireFault } from './tcp-proxy.ts'
 
 const start = findRealS3Server()
@@ -83,8 +83,8 @@ describe.skipIf(start === undefined)('the way to a real S3 server', () => {
   }
 
   it.each<[what: string, answers: Answers, points: number]>([
-    ['small files', changed, 10],
-    ['an upload in parts', large, 3],
+    ['small files', changed, scaled(10, 100)],
+    ['an upload in parts', large, scaled(3, 30)],
   ])(
     'may be cut or become a black hole after any byte: %s',
     async (what, answers, points) => {

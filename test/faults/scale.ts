@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest'
 import { mix } from '../../src/sandbox/random.ts'
 
-/** Whether ten times as much is tried where something can only be sampled. */
+/** Whether everything is tried, or many times as much where something can only be sampled. */
 const isFull = process.env.DASHKEEP_TEST_FAULTS === 'full'
 
 /** What every choice by chance begins with; the same seed makes the same choices. */
@@ -22,8 +22,7 @@ export function scaled(short: number, full: number): number {
 }
 
 /** So many of them, chosen by chance, in their order; all when there are no more. */
-export function sample<T>(all: readonly T[], size: number, stream: number): T[] {
-  const wanted = isFull ? size * 10 : size
+export function sample<T>(all: readonly T[], wanted: number, stream: number): T[] {
   if (all.length <= wanted) return [...all]
   const draw = chance(stream)
   const places = new Set<number>()

@@ -7,7 +7,7 @@ import { type Fault, type S3Server, startS3Server } from '../s3-server/s3-server
 import { exportBody } from '../snapshot/scripted-source.ts'
 import { writeHistory } from './history.ts'
 import { expectInvariant } from './invariant.ts'
-import { countPoints, longMs, sample } from './scale.ts'
+import { countPoints, longMs, sample, scaled } from './scale.ts'
 
 /** More than two parts of an upload. */
 const large = exportBody('visualization', { a: 'x'.repeat(9_000_000), b: 'x'.repeat(9_000_000) })
@@ -92,7 +92,7 @@ describe('a backup that is asked to stop by SIGTERM', () => {
         ...Array.from({ length: ofStore }, (_, store) => ({ store })),
         ...Array.from({ length: ofService }, (_, service) => ({ service })),
       ]
-      for (const hang of sample(requests, 4, 1)) {
+      for (const hang of sample(requests, scaled(3, 40), 1)) {
         await tryOne(`hanging at request ${JSON.stringify(hang)}`, hang)
       }
     },

@@ -251,7 +251,7 @@ describe.each(compressions)('a data file (%s)', (compression) => {
 
   it.each([
     ['small', 3000],
-    ['large', 16 * mebibyte],
+    ['large', 6 * mebibyte],
   ])('that is %s does not show when the store fails at whatever step', async (_name, length) => {
     const content = noise(length)
     const run = async (failing: number) => {

@@ -132,7 +132,8 @@ describe('a bucket that locks whatever is put into it', () => {
     const store = open(server)
     await store.put('small', small)
     await store.put('large', large)
-    expect(await store.get('large', { maxBytes: large.length })).toEqual(large)
+    const read = await store.get('large', { maxBytes: large.length })
+    expect(read && large.equals(read)).toBe(true)
     const bodies = server.requests.filter(({ operation }) =>
       ['PutObject', 'UploadPart'].includes(operation),
     )
