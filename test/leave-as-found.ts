@@ -1,21 +1,20 @@
-import { getCACertificates } from 'node:tls'
 import { afterAll, expect, vi } from 'vitest'
 
 /** What a test can change for the whole process, and so for the files that come after it. */
 function processState() {
-  return {
-    env: { ...process.env },
-    folder: process.cwd(),
-    umask: process.umask(),
-    authorities: getCACertificates('default').length,
-    signalListeners: ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => process.listenerCount(name)),
-    hasFakeTimers: vi.isFakeTimers(),
-  }
+  return { folder: process.cwd(), umask: process.umask(), hasFakeTimers: vi.isFakeTimers() }
 }
 
+const env = { ...process.env }
 const found = processState()
 
 // Runs after the hooks of the file itself.
 afterAll(() => {
-  expect(processState(), 'the process is as the test file found it').toEqual(found)
+  const names = Object.keys({ ...env, ...process.env })
+  // Names alone, since a value may be a secret.
+  const changedVariables = names.filter((name) => process.env[name] !== env[name])
+  expect(
+    { changedVariables, ...processState() },
+    'the process is as the test file found it',
+  ).toEqual({ changedVariables: [], ...found })
 })

@@ -265,7 +265,7 @@ describe.each(compressions)('a data file (%s)', (compression) => {
       return { store, outcome }
     }
     const { length: steps } = (await run(0)).store.calls
-    expect(steps).toBeGreaterThanOrEqual(length > mebibyte ? 10 : 3)
+    expect(steps).toBeGreaterThanOrEqual(length > mebibyte ? 5 : 3)
     for (const failing of new Set([1, 2, 3, steps >> 1, steps - 1, steps])) {
       const { store, outcome } = await run(failing)
       expect(outcome).toMatch(/^Cannot (create|write|commit): disk full$/)
