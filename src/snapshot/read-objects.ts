@@ -117,7 +117,8 @@ export async function* readObjects(
 ): AsyncGenerator<StoredHit> {
   const stop = new AbortController()
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])])
-  const hits = new PassThrough({ objectMode: true })
+  // The hits of one chunk at a time: each of them may be as large as limits allow.
+  const pieces = new PassThrough({ objectMode: true, highWaterMark: 1 })
   const seen: StoredHit[] = []
   const reading = scanObjects(store, manifest, type, {
     ...options,
@@ -125,20 +126,19 @@ export async function* readObjects(
     onObject: ({ id, title }, { bytes }) =>
       void seen.push({ id, title, bytes: Uint8Array.from(bytes) }),
     async drain() {
-      for (const hit of seen.splice(0)) {
-        if (!hits.write(hit)) await once(hits, 'drain', { signal })
-      }
+      if (seen.length === 0 || pieces.write(seen.splice(0))) return
+      await once(pieces, 'drain', { signal })
     },
   })
   reading.then(
-    () => hits.end(),
-    (error: Error) => hits.destroy(error),
+    () => pieces.end(),
+    (error: Error) => pieces.destroy(error),
   )
   let yielded = 0
   try {
-    for await (const hit of hits) {
-      yielded += 1
-      yield hit
+    for await (const piece of pieces) {
+      yielded += piece.length
+      yield* piece
     }
     const { file, objects } = exportOf(manifest, type)
     if (yielded !== objects) {
