@@ -41,8 +41,12 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS hits_in_order ON hits (account, type, place);
 `
 
-/** Hits of 2 kB would leave half of each page of 4 kB empty. */
-const LARGE_PAGES = 'PRAGMA page_size = 16384; PRAGMA cache_size = -8192'
+/**
+ * A temporary database has large pages, since hits of 2 kB would leave half of each page of 4 kB
+ * empty. It has no journal, which would be a second temporary file, also of a small database: after
+ * an error nobody reads it.
+ */
+const TEMPORARY = 'PRAGMA page_size = 16384; PRAGMA cache_size = -8192; PRAGMA journal_mode = OFF'
 
 /**
  * Opens the SQLite database of a sandbox, in memory when no file is named, and makes its tables. An
@@ -57,7 +61,7 @@ export function openDatabase(file: string | undefined): DatabaseSync {
     if (file) closeSync(openSync(file, 'a', OWN_MODE))
     const database = new DatabaseSync(file ?? ':memory:')
     try {
-      if (file === '') database.exec(LARGE_PAGES)
+      if (file === '') database.exec(TEMPORARY)
       prepareTables(database)
       if (file) chmodSync(file, OWN_MODE)
       return database

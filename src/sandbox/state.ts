@@ -89,7 +89,8 @@ export function openState(file: string | undefined): State {
         await work()
         database.exec('COMMIT')
       } catch (error) {
-        database.exec('ROLLBACK')
+        // When the disk is full, SQLite has rolled back by itself.
+        if (database.isTransaction) database.exec('ROLLBACK')
         throw error
       }
     },
@@ -99,7 +100,6 @@ export function openState(file: string | undefined): State {
         work()
         database.exec('RELEASE at_once')
       } catch (error) {
-        // When the disk is full, SQLite has rolled back by itself.
         if (database.isTransaction) database.exec('ROLLBACK TO at_once; RELEASE at_once')
         throw error
       }
