@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import pMap from 'p-map'
-import { encodeManifest, type Manifest } from '../src/snapshot/manifest.ts'
-import { timePrefix } from '../src/snapshot/snapshot-name.ts'
+import { encodeManifest, type Manifest } from '../src/archive/manifest.ts'
+import { timePrefix } from '../src/archive/snapshot-name.ts'
 import type { Spot } from './place.ts'
 import { firstAccountId } from './service.ts'
 

@@ -14,7 +14,7 @@ export function declareHelpVerbs(program: Command, run: Run): void {
     .argument('<shell>', 'bash, zsh or fish')
     .action(
       run(
-        async () => (await import('./completion.ts')).completion,
+        async () => (await import('./verbs/completion.ts')).completion,
         ([shell]) => ({ shell, program }),
       ),
     )

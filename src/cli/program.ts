@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts'
 import { version } from '../version.ts'
 import { declareAccountVerbs } from './program-accounts.ts'
 import { declareHelpVerbs } from './program-help.ts'
-import { referenceForms } from './snapshot-reference.ts'
+import { referenceForms } from './select/snapshot-reference.ts'
 import { createErrorTerminal, createTerminal, type Outside, type Terminal } from './terminal.ts'
 
 /**
@@ -114,7 +114,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
       'take the snapshot as good although objects are missing, replaced, repeated or empty',
     )
     .option('--accept-service', 'take the snapshot although the newest one is of another service')
-    .action(run(async () => (await import('./backup.ts')).backup))
+    .action(run(async () => (await import('./verbs/backup.ts')).backup))
   common(program.command('worker'))
     .summary('back up on a schedule, until told to stop')
     .description(
@@ -125,12 +125,12 @@ function declareArchiveVerbs(program: Command, run: Run): void {
       "only these accounts of the configuration, by name or id; 'team-*' for many",
     )
     .option('--shard <i/n>', 'only one of n parts of the accounts, the first being 0/n')
-    .action(run(async () => (await import('./worker.ts')).worker))
+    .action(run(async () => (await import('./verbs/worker.ts')).worker))
   common(program.command('list'))
     .summary('list the snapshots in the archive')
     .description('Lists the snapshots in the archive, oldest first, from the keys alone.')
     .option('-a, --account <name>', 'only this account, by name or id')
-    .action(run(async () => (await import('./list.ts')).list))
+    .action(run(async () => (await import('./verbs/list.ts')).list))
   common(program.command('show'))
     .summary('show what a snapshot holds')
     .description(
@@ -140,7 +140,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
     .action(
       run(
-        async () => (await import('./show.ts')).show,
+        async () => (await import('./verbs/show.ts')).show,
         ([snapshot]) => ({ snapshot }),
       ),
     )
@@ -154,7 +154,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     .option('-t, --type <type...>', 'only these types')
     .action(
       run(
-        async () => (await import('./ls.ts')).ls,
+        async () => (await import('./verbs/ls.ts')).ls,
         ([snapshot]) => ({ snapshot }),
       ),
     )
@@ -172,7 +172,7 @@ function declareArchiveVerbs(program: Command, run: Run): void {
     )
     .action(
       run(
-        async () => (await import('./verify.ts')).verify,
+        async () => (await import('./verbs/verify.ts')).verify,
         ([snapshots]) => ({ snapshots }),
       ),
     )
@@ -192,7 +192,7 @@ function declareFindingVerbs(program: Command, run: Run): void {
     .option('--stat', 'only how many')
     .action(
       run(
-        async () => (await import('./diff.ts')).diff,
+        async () => (await import('./verbs/diff.ts')).diff,
         ([before, after]) => ({ before, after }),
       ),
     )
@@ -206,7 +206,7 @@ function declareFindingVerbs(program: Command, run: Run): void {
     .option('-p, --patch', 'show the differences, not only a summary')
     .action(
       run(
-        async () => (await import('./history.ts')).history,
+        async () => (await import('./verbs/history.ts')).history,
         ([object]) => ({ object }),
       ),
     )
@@ -222,7 +222,7 @@ function declareFindingVerbs(program: Command, run: Run): void {
     .option('-t, --type <type...>', 'only these types')
     .action(
       run(
-        async () => (await import('./find.ts')).find,
+        async () => (await import('./verbs/find.ts')).find,
         ([text]) => ({ text }),
       ),
     )
@@ -237,7 +237,7 @@ function declareFindingVerbs(program: Command, run: Run): void {
     .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
     .action(
       run(
-        async () => (await import('./cat.ts')).cat,
+        async () => (await import('./verbs/cat.ts')).cat,
         ([object]) => ({ object }),
       ),
     )
@@ -267,7 +267,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
       '--interval <duration>',
       'with --listen: time between two looks at the archive (default: 15m)',
     )
-    .action(run(async () => (await import('./status.ts')).status))
+    .action(run(async () => (await import('./verbs/status.ts')).status))
   common(program.command('prune'))
     .summary('remove snapshots that no rule keeps')
     .description(
@@ -286,7 +286,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
       'in place of rules: remove these snapshots, given by their whole names',
     )
     .option('-y, --yes', 'remove without asking')
-    .action(run(async () => (await import('./prune.ts')).prune))
+    .action(run(async () => (await import('./verbs/prune.ts')).prune))
   common(program.command('pin'))
     .summary('keep a snapshot whatever the retention rules say')
     .description('Keeps a snapshot whatever the retention rules say, until it is unpinned.')
@@ -295,7 +295,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
     .option('--note <text>', 'why; kept with the pin')
     .action(
       run(
-        async () => (await import('./pin.ts')).pin,
+        async () => (await import('./verbs/pin.ts')).pin,
         ([snapshot]) => ({ snapshot }),
       ),
     )
@@ -306,7 +306,7 @@ function declareKeepingVerbs(program: Command, run: Run): void {
     .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
     .action(
       run(
-        async () => (await import('./pin.ts')).unpin,
+        async () => (await import('./verbs/pin.ts')).unpin,
         ([snapshot]) => ({ snapshot }),
       ),
     )
@@ -340,7 +340,7 @@ function declareRestore(program: Command, run: Run): void {
     .addHelpText('after', restoreExamples)
     .action(
       run(
-        async () => (await import('./restore.ts')).restore,
+        async () => (await import('./verbs/restore.ts')).restore,
         ([snapshot]) => ({ snapshot }),
       ),
     )
@@ -358,13 +358,13 @@ function declareServiceVerbs(program: Command, run: Run): void {
     .summary('say whom each token belongs to')
     .description('Asks the service whom the token of each configured account belongs to.')
     .option('-a, --account <name...>', 'only these accounts of the configuration, by name or id')
-    .action(run(async () => (await import('./whoami.ts')).whoami))
+    .action(run(async () => (await import('./verbs/whoami.ts')).whoami))
   common(program.command('doctor'))
     .summary('check configuration, tokens, store and clock')
     .description(
       'Checks everything a backup needs and says each finding in a line: configuration, tokens and their owners, regions, the exports of each type, the right to write, read, list and delete in the store, and the clock.',
     )
-    .action(run(async () => (await import('./doctor.ts')).doctor))
+    .action(run(async () => (await import('./verbs/doctor.ts')).doctor))
   const config = program
     .command('config')
     .summary('write, check or print the configuration, or its schema')
@@ -388,17 +388,17 @@ function declareServiceVerbs(program: Command, run: Run): void {
     .option('-o, --output <file>', 'file to write', 'dashkeep.yaml')
     .option('--force', 'replace a file that is there')
     .option('--json', 'print one machine-readable document')
-    .action(run(async () => (await import('./config-init.ts')).init))
+    .action(run(async () => (await import('./verbs/config-init.ts')).init))
   common(config.command('check'))
     .description('Reads the configuration and names every problem in it.')
-    .action(run(async () => (await import('./config.ts')).check))
+    .action(run(async () => (await import('./verbs/config.ts')).check))
   common(config.command('print'))
     .description('Prints the configuration with every default filled in. It holds no secret.')
-    .action(run(async () => (await import('./config.ts')).print))
+    .action(run(async () => (await import('./verbs/config.ts')).print))
   config
     .command('schema')
     .description('Prints the JSON schema of the configuration file.')
-    .action(run(async () => (await import('./config.ts')).schema))
+    .action(run(async () => (await import('./verbs/config.ts')).schema))
 }
 
 function declareTrialVerbs(program: Command, run: Run): void {
@@ -429,7 +429,7 @@ function declareTrialVerbs(program: Command, run: Run): void {
       "a fault to begin with, such as 'export:dashboard status=503 times=2'",
     )
     .option('--json', 'print address and tokens as JSON')
-    .action(run(async () => (await import('./sandbox.ts')).sandbox))
+    .action(run(async () => (await import('./verbs/sandbox.ts')).sandbox))
   program
     .command('demo')
     .summary('see backups, a deletion and the way back, on this machine')
@@ -437,7 +437,7 @@ function declareTrialVerbs(program: Command, run: Run): void {
       'Runs the main job on this machine: a sandbox with sample objects, backups into a folder, a search that somebody deletes, list and verify, then history finds the search and restore brings it back. The folder stays, to be looked at.',
     )
     .option('--folder <folder>', 'where the archive goes (default: a new temporary folder)')
-    .action(run(async () => (await import('./demo.ts')).demo))
+    .action(run(async () => (await import('./verbs/demo.ts')).demo))
 }
 
 function common(command: Command): Command {

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { DashkeepError } from '../errors.ts'
-import { exitCodeOf, exitCodes } from './exit-codes.ts'
+import { exitCodeOf, exitCodes } from '../run/exit-codes.ts'
 import { createProgram } from './program.ts'
 import { createErrorTerminal, type Outside } from './terminal.ts'
 

@@ -3,8 +3,8 @@ import { cleanLine, escapeHidden } from '../clean-text.ts'
 import type { Environment } from '../config/config.ts'
 import { DashkeepError, hintOf, InterruptedError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { type Colors, createColors, paintLine } from './colors.ts'
-import { createProgress, type Progress } from './progress.ts'
+import { type Colors, createColors, paintLine } from './print/colors.ts'
+import { createProgress, type Progress } from './print/progress.ts'
 
 export { formatAge, formatBytes, formatTime, plural } from '../wording.ts'
 export type { Colors }

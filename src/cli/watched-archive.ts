@@ -1,8 +1,8 @@
-import { openArchive } from '../app.ts'
-import type { SavedObjectSource } from '../snapshot/source.ts'
+import type { SavedObjectSource } from '../archive/source.ts'
+import { openArchive } from '../open.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { Context } from './context.ts'
-import type { Progress } from './progress.ts'
+import type { Progress } from './print/progress.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Opens the archive; on a watched terminal the progress counts what is listed, read and removed. */

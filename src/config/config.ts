@@ -1,5 +1,5 @@
 import type { FindProxy } from '../http/proxy.ts'
-import type { Shard } from '../shard.ts'
+import type { Shard } from './shard.ts'
 
 /** Where a secret comes from. The secret itself never stands in a configuration. */
 export type SecretSource = { readonly env: string } | { readonly file: string }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isRecipient } from '../snapshot/encryption.ts'
+import { isRecipient } from '../datafile/encryption.ts'
 import { closest } from './closest.ts'
 import { knownTypes, logLevels, runEvents } from './config.ts'
 import { judgeCron } from './cron.ts'

@@ -1,5 +1,5 @@
-import { parseShard, type Shard } from '../shard.ts'
 import type { Environment } from './config.ts'
+import { parseShard, type Shard } from './shard.ts'
 import type { Variables } from './variables.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { Gauge, Registry } from 'prom-client'
-import { createArchiveGauges } from '../metrics/archive-gauges.ts'
+import { createArchiveGauges } from '../run/metrics/archive-gauges.ts'
 import { version } from '../version.ts'
 import type { JudgedAccount } from './judge-archive.ts'
 

@@ -1,11 +1,11 @@
-import { openArchive } from '../app.ts'
+import { type AccountState, stateOf } from '../archive/account-state.ts'
+import { countObjects } from '../archive/manifest.ts'
+import { snapshotTime } from '../archive/snapshot-name.ts'
+import { type AccountStatus, readStatus } from '../archive/status.ts'
 import type { Config, Environment } from '../config/config.ts'
 import type { Logger } from '../log.ts'
-import type { ArchivedAccount } from '../metrics/archive-gauges.ts'
-import { type AccountState, stateOf } from '../snapshot/account-state.ts'
-import { countObjects } from '../snapshot/manifest.ts'
-import { snapshotTime } from '../snapshot/snapshot-name.ts'
-import { type AccountStatus, readStatus } from '../snapshot/status.ts'
+import { openArchive } from '../open.ts'
+import type { ArchivedAccount } from '../run/metrics/archive-gauges.ts'
 
 /** What the archive says of a configured account. */
 export interface JudgedAccount extends ArchivedAccount {

@@ -1,7 +1,7 @@
+import { createHeapBudget } from '../archive/heap-budget.ts'
 import { DashkeepError } from '../errors.ts'
 import { findNeeds, type ObjectNeeds } from '../objects/references.ts'
 import { type ParsedObject, parseSavedObject } from '../objects/saved-object.ts'
-import { createHeapBudget } from '../snapshot/heap-budget.ts'
 import type { RestoreSource } from './source.ts'
 
 /** What a restore knows of an object without holding it. */

@@ -1,5 +1,5 @@
-import { createExportScanner, defaultScanLimits } from '../snapshot/export-scanner.ts'
-import { readSavedObject } from '../snapshot/saved-object.ts'
+import { createExportScanner, defaultScanLimits } from '../export/export-scanner.ts'
+import { readSavedObject } from '../export/saved-object.ts'
 import { type DrillIndex, openDrillIndex } from './drill-index.ts'
 import type { RestoreTarget } from './target.ts'
 

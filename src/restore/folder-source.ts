@@ -1,18 +1,18 @@
 import { createReadStream } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { typeNamePattern } from '../archive/manifest.ts'
 import { DashkeepError } from '../errors.ts'
-import { describeFileError, readSmallFile } from '../local-files.ts'
-import { closeFile } from '../objects/opened-file.ts'
-import { parseSavedObject } from '../objects/saved-object.ts'
-import { findReportedError } from '../reported-error.ts'
 import {
   createExportScanner,
   type ExportEnvelope,
   type ExportMembers,
   type ScanLimits,
-} from '../snapshot/export-scanner.ts'
-import { typeNamePattern } from '../snapshot/manifest.ts'
+} from '../export/export-scanner.ts'
+import { describeFileError, readSmallFile } from '../local-files.ts'
+import { closeFile } from '../objects/opened-file.ts'
+import { parseSavedObject } from '../objects/saved-object.ts'
+import { findReportedError } from '../reported-error.ts'
 import { countHits } from './count-hits.ts'
 import { type FolderIndex, indexName, jsonFilesIn, readIndex } from './opened-folder.ts'
 import { isImportable, type RestoreSource, type SourceExport } from './source.ts'

@@ -1,5 +1,5 @@
-import type { Manifest } from '../snapshot/manifest.ts'
-import { type ReadOptions, readObjects } from '../snapshot/read-objects.ts'
+import type { Manifest } from '../archive/manifest.ts'
+import { type ReadOptions, readObjects } from '../archive/read-objects.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 /** What a source says of the objects of one type. */

@@ -1,9 +1,9 @@
 import pRetry, { AbortError } from 'p-retry'
+import type { SavedObjectSource } from '../archive/source.ts'
 import { DashkeepError } from '../errors.ts'
+import { createExportScanner, type ScanLimits } from '../export/export-scanner.ts'
 import { objectState } from '../objects/object-state.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
-import { createExportScanner, type ScanLimits } from '../snapshot/export-scanner.ts'
-import type { SavedObjectSource } from '../snapshot/source.ts'
 import type { StateOf } from './catalogue.ts'
 
 /** The service that objects go back to: the only thing a restore knows of it. */

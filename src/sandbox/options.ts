@@ -1,5 +1,5 @@
 import { DashkeepError } from '../errors.ts'
-import type { Fault } from './faults.ts'
+import type { Fault } from './http/faults.ts'
 
 /**
  * Where the service leaves the specification. Every member is a switch of its own; `specified`

@@ -2,10 +2,13 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { DashkeepError } from '../errors.ts'
-import type { Service } from './exchange.ts'
-import { exportOf } from './exports.ts'
-import { createFaultList, type FaultList } from './faults.ts'
-import { createListLag } from './list-lag.ts'
+import type { Service } from './http/exchange.ts'
+import { exportOf } from './http/exports.ts'
+import { createFaultList, type FaultList } from './http/faults.ts'
+import { createRecorder, type RecordedRequest } from './http/recorder.ts'
+import { createRoutes } from './http/routes.ts'
+import { knownAccount, putObjects } from './objects/put-objects.ts'
+import { seedAccounts } from './objects/seeds.ts'
 import {
   type ExportDocument,
   type Hits,
@@ -13,12 +16,9 @@ import {
   resolveOptions,
   type SandboxOptions,
 } from './options.ts'
-import { knownAccount, putObjects } from './put-objects.ts'
-import { createRecorder, type RecordedRequest } from './recorder.ts'
-import { createRoutes } from './routes.ts'
 import { sampleAccount } from './sample-account.ts'
-import { seedAccounts } from './seeds.ts'
-import { openState, type State, type StoredAccount } from './state.ts'
+import { createListLag } from './state/list-lag.ts'
+import { openState, type State, type StoredAccount } from './state/state.ts'
 
 /** A running service of one's own. */
 export interface Sandbox extends AsyncDisposable {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { DashkeepError } from '../errors.ts'
 import { isKey } from './keys.ts'
 import type { ObjectStore } from './object-store.ts'
-import type { S3StoreOptions } from './s3-connection.ts'
+import type { S3StoreOptions } from './s3/connection.ts'
 
 /** How to reach an S3 server; a folder needs none of it. */
 export interface OpenStoreOptions
@@ -58,11 +58,11 @@ async function openBucket(
   if (prefix !== '' && (!isKey(prefix) || /[?#]/.test(prefix))) {
     throw refused(url, `${JSON.stringify(prefix)} cannot be the beginning of keys`)
   }
-  const { completePlace } = await import('./s3-profile.ts')
+  const { completePlace } = await import('./s3/profile.ts')
   const place = await completePlace(options, options.env ?? {})
   checkEndpoint(place.endpoint)
   const authorities = caBundle && (await readAuthorities(caBundle))
-  const { createS3Store } = await import('./s3.ts')
+  const { createS3Store } = await import('./s3/s3.ts')
   return createS3Store({ ...options, ...place, bucket, prefix, authorities })
 }
 

@@ -1,9 +1,9 @@
 import pMap from 'p-map'
-import { connectAccount, openArchive } from '../app.ts'
+import { type AccountStatus, readStatus } from '../archive/status.ts'
 import type { AccountConfig, Config, Environment } from '../config/config.ts'
 import type { Logger } from '../log.ts'
-import { goodSnapshot } from '../reporting.ts'
-import { type AccountStatus, readStatus } from '../snapshot/status.ts'
+import { connectAccount, openArchive } from '../open.ts'
+import { goodSnapshot } from '../run/reporter.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 /** Accounts looked up at once. */

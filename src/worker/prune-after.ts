@@ -1,7 +1,7 @@
+import { applyPrune, planPrune } from '../archive/prune.ts'
+import { findEmptyFolders, findLeftWrites } from '../archive/sweep.ts'
 import type { Retention } from '../config/config.ts'
 import type { Logger } from '../log.ts'
-import { applyPrune, planPrune } from '../snapshot/prune.ts'
-import { findEmptyFolders, findLeftWrites } from '../snapshot/sweep.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client'
-import { type AccountMetrics, createAccountMetrics } from '../metrics/account-metrics.ts'
+import { type AccountMetrics, createAccountMetrics } from '../run/metrics/account-metrics.ts'
 import { version } from '../version.ts'
 
 /** What a worker tells Prometheus; every name is described in the README. */

@@ -16,7 +16,7 @@ export interface Block {
 /** Every block that is marked as `sh` or shows commands after `$`, in the order of reading. */
 export async function commandBlocks(): Promise<Block[]> {
   const more = await Array.fromAsync(glob('docs/**/*.md', { cwd: checkout }))
-  const files = ['README.md', ...more.toSorted(), 'src/snapshot/FORMAT.md']
+  const files = ['README.md', ...more.toSorted(), 'src/archive/FORMAT.md']
   return (await Promise.all(files.map(blocksOf))).flat()
 }
 

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { InterruptedError } from '../../src/errors.ts'
-import type { Fault } from '../../src/sandbox/faults.ts'
+import type { Fault } from '../../src/sandbox/http/faults.ts'
 import type { SandboxOptions } from '../../src/sandbox/options.ts'
 import {
   type AccountsTrial,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Environment } from '../../src/config/config.ts'
+import type { RecordedRequest } from '../../src/sandbox/http/recorder.ts'
 import type { AccountSeed, SandboxOptions, SubAccountSettings } from '../../src/sandbox/options.ts'
-import type { RecordedRequest } from '../../src/sandbox/recorder.ts'
 import type { Finished } from './run-dashkeep.ts'
 import { startTrial, type Trial } from './trial.ts'
 

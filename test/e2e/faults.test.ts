@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Fault } from '../../src/sandbox/faults.ts'
+import type { Fault } from '../../src/sandbox/http/faults.ts'
 import { accountsOf, jsonLines } from './run-dashkeep.ts'
 import { shopId, startTrial, type Trial, types } from './trial.ts'
 

@@ -1,6 +1,6 @@
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { describe, expect, it } from 'vitest'
-import { flipBit } from '../snapshot/memory-store.ts'
+import { flipBit } from '../archive/memory-store.ts'
 import { accountsOf } from './run-dashkeep.ts'
 import { accountsFrom, shop, shopId, shortLimits, startTrial, type Trial } from './trial.ts'
 

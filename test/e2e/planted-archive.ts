@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DataFile, Fingerprint } from '../../src/snapshot/data-file.ts'
-import { encodeManifest, formatVersion } from '../../src/snapshot/manifest.ts'
+import { encodeManifest, formatVersion } from '../../src/archive/manifest.ts'
+import type { DataFile, Fingerprint } from '../../src/datafile/data-file.ts'
 
 /** A stored file as somebody with the right to write into the archive may plant it. */
 export interface PlantedFile {

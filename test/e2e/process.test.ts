@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
-import { startReceiver } from '../notify/receiver.ts'
+import { startReceiver } from '../run/notify/receiver.ts'
 import { askDashkeep, runDashkeep, spawnDashkeep, until } from './run-dashkeep.ts'
 import { startTrial, type Trial } from './trial.ts'
 

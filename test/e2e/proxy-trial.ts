@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 import { startTlsFront } from '../http/tls-front.ts'
-import { type Received, startReceiver } from '../notify/receiver.ts'
+import { type Received, startReceiver } from '../run/notify/receiver.ts'
 import { type S3Server, startS3Server } from '../s3-server/s3-server.ts'
 import { startBucketTrial } from './bucket-trial.ts'
 import type { Trial } from './trial.ts'

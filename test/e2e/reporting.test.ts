@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
-import { startReceiver } from '../notify/receiver.ts'
+import { startReceiver } from '../run/notify/receiver.ts'
 import { jsonLines, runDashkeep, until } from './run-dashkeep.ts'
 import { accountsFrom, shortLimits, startTrial, type Trial } from './trial.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { shardOf } from '../../src/config/shard.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { shardOf } from '../../src/shard.ts'
 import { startWorker } from '../worker/start-worker.ts'
 import { accountsOf } from './run-dashkeep.ts'
 import { accountsFrom, shortLimits, startTrial, type Trial } from './trial.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shardOf } from '../../src/shard.ts'
+import { shardOf } from '../../src/config/shard.ts'
 import { nameOf, startMany } from './many-trial.ts'
 import { accountsOf } from './run-dashkeep.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { startReceiver } from '../notify/receiver.ts'
+import { startReceiver } from '../run/notify/receiver.ts'
 import { jsonLines, runDashkeep, type Spawned, spawnDashkeep, until } from './run-dashkeep.ts'
 import { startTrial, type Trial } from './trial.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { applyPrune, planPrune } from '../../src/snapshot/prune.ts'
-import { createMemoryStore, type MemoryStore } from '../snapshot/memory-store.ts'
+import { applyPrune, planPrune } from '../../src/archive/prune.ts'
+import { createMemoryStore, type MemoryStore } from '../archive/memory-store.ts'
 import { answersWith, day, take, unchanged, writeHistory } from './history.ts'
 import { expectInvariant, readGood } from './invariant.ts'
 import { chance, countPoints, longMs, sample, scaled } from './scale.ts'

@@ -1,8 +1,8 @@
-import type { Manifest } from '../../src/snapshot/manifest.ts'
-import type { RetentionPolicy } from '../../src/snapshot/retention.ts'
-import { type TakeOptions, takeSnapshot } from '../../src/snapshot/take.ts'
+import type { Manifest } from '../../src/archive/manifest.ts'
+import type { RetentionPolicy } from '../../src/archive/retention.ts'
+import { type TakeOptions, takeSnapshot } from '../../src/archive/take.ts'
 import type { ObjectStore } from '../../src/store/object-store.ts'
-import { type Answers, exportBody, scriptSource } from '../snapshot/scripted-source.ts'
+import { type Answers, exportBody, scriptSource } from '../archive/scripted-source.ts'
 import { type GoodSnapshots, readGood } from './invariant.ts'
 
 export const types = ['search', 'dashboard']

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { listFolders } from '../../src/snapshot/archive.ts'
-import type { Opener } from '../../src/snapshot/encryption.ts'
-import type { Manifest } from '../../src/snapshot/manifest.ts'
-import { verifySnapshots } from '../../src/snapshot/verify.ts'
+import { listFolders } from '../../src/archive/archive.ts'
+import type { Manifest } from '../../src/archive/manifest.ts'
+import { verifySnapshots } from '../../src/archive/verify.ts'
+import type { Opener } from '../../src/datafile/encryption.ts'
 import type { ObjectStore } from '../../src/store/object-store.ts'
 
 /** Snapshots that are good, as `<account>/<snapshot>`, with what their manifests say. */

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
-import { mix } from '../../src/sandbox/random.ts'
+import { mix } from '../../src/sandbox/objects/random.ts'
 
 /** Whether everything is tried, or many times as much where something can only be sampled. */
 const isFull = process.env.DASHKEEP_TEST_FAULTS === 'full'

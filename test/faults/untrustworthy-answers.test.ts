@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { listFolders } from '../../src/snapshot/archive.ts'
-import type { Manifest } from '../../src/snapshot/manifest.ts'
-import { readStatus } from '../../src/snapshot/status.ts'
-import { isDoubtful, type TakenSnapshot, takeSnapshot } from '../../src/snapshot/take.ts'
+import { listFolders } from '../../src/archive/archive.ts'
+import type { Manifest } from '../../src/archive/manifest.ts'
+import { readStatus } from '../../src/archive/status.ts'
+import { isDoubtful, type TakenSnapshot, takeSnapshot } from '../../src/archive/take.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import type { ObjectStore } from '../../src/store/object-store.ts'
-import { scriptSource, shop } from '../snapshot/scripted-source.ts'
+import { scriptSource, shop } from '../archive/scripted-source.ts'
 import { chance, countPoints, longMs, scaled } from './scale.ts'
 
 const hour = 3600_000

@@ -2,9 +2,9 @@ import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { exportBody, numbered } from '../archive/scripted-source.ts'
 import { accountsOf, jsonLines } from '../e2e/run-dashkeep.ts'
 import type { Trial } from '../e2e/trial.ts'
-import { exportBody, numbered } from '../snapshot/scripted-source.ts'
 import { finalObjects, type Kind, kinds, mainId, shopId, stagingId, startKind } from './kinds.ts'
 
 /** The service of the archives had another port. */

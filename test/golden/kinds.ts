@@ -1,7 +1,7 @@
 import type { Environment } from '../../src/config/config.ts'
 import type { AccountSeed } from '../../src/sandbox/options.ts'
+import { exportBody, numbered } from '../archive/scripted-source.ts'
 import { startTrial, type Trial } from '../e2e/trial.ts'
-import { exportBody, numbered } from '../snapshot/scripted-source.ts'
 import { identity, recipient } from './key.ts'
 
 /** The archives in `format-1-kinds`, by their folder. */

@@ -6,8 +6,8 @@
  */
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
+import { exportBody, numbered } from '../archive/scripted-source.ts'
 import type { Trial } from '../e2e/trial.ts'
-import { exportBody, numbered } from '../snapshot/scripted-source.ts'
 import { finalObjects, type Kind, kinds, mainId, shopId, stagingId, startKind } from './kinds.ts'
 
 const [root = ''] = process.argv.slice(2)

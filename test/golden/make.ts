@@ -4,10 +4,11 @@
  * `format-1` was made by this once. It is what every later dashkeep has to read, so it is never made
  * again; a newer format gets a folder of its own beside it.
  */
-import { createSealer } from '../../src/snapshot/encryption.ts'
-import { type TakeOptions, takeSnapshot } from '../../src/snapshot/take.ts'
+
+import { type TakeOptions, takeSnapshot } from '../../src/archive/take.ts'
+import { createSealer } from '../../src/datafile/encryption.ts'
 import { createDirectoryStore } from '../../src/store/directory.ts'
-import { exportBody, numbered, scriptSource } from '../snapshot/scripted-source.ts'
+import { exportBody, numbered, scriptSource } from '../archive/scripted-source.ts'
 import { recipient } from './key.ts'
 
 const [root = ''] = process.argv.slice(2)

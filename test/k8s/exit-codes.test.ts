@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
-import type { Fault } from '../../src/sandbox/faults.ts'
+import type { Fault } from '../../src/sandbox/http/faults.ts'
 import { startTrial } from '../e2e/trial.ts'
 import { k8sFolder, render } from './render.ts'
 

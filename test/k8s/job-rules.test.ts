@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { exitCodes } from '../../src/cli/exit-codes.ts'
+import { exitCodes } from '../../src/run/exit-codes.ts'
 import { writeOverlay } from './overlay.ts'
 import type { CronJobSpec } from './relations.ts'
 import { k8sFolder, type Resource, render } from './render.ts'

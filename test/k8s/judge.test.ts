@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseDuration } from '../../src/config/duration.ts'
-import { shardOf } from '../../src/shard.ts'
+import { shardOf } from '../../src/config/shard.ts'
 import { nameOf, startMany } from '../e2e/many-trial.ts'
-import { startReceiver } from '../notify/receiver.ts'
+import { startReceiver } from '../run/notify/receiver.ts'
 import type { CronJobSpec } from './relations.ts'
 import { containersOf, k8sFolder, type Resource, render } from './render.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { type JsonObject, type JsonValue, parseLossless } from '../../src/objects/lossless-json.ts'
-import { valueText } from '../snapshot/arbitrary-json.ts'
+import { valueText } from '../archive/arbitrary-json.ts'
 
 /** Any JSON value, numbers that JavaScript cannot hold included. */
 export const anyValue: fc.Arbitrary<JsonValue> = valueText.map(parseLossless)

@@ -6,7 +6,7 @@ import {
   RawNumber,
   stringifyLossless,
 } from '../../src/objects/lossless-json.ts'
-import { valueText } from '../snapshot/arbitrary-json.ts'
+import { valueText } from '../archive/arbitrary-json.ts'
 
 const numRuns = 1000
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type JsonObject, parseLossless } from '../../src/objects/lossless-json.ts'
 import { toNdjsonLine } from '../../src/objects/ndjson.ts'
 import { parseSavedObject } from '../../src/objects/saved-object.ts'
-import { joinMembers, membersText, memberText, stringText } from '../snapshot/arbitrary-json.ts'
+import { joinMembers, membersText, memberText, stringText } from '../archive/arbitrary-json.ts'
 
 function lineOf(hit: string, type = 'search'): string | undefined {
   return toNdjsonLine(parseSavedObject(Buffer.from(hit), type))

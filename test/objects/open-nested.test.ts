@@ -6,7 +6,7 @@ import {
   stringifyLossless,
 } from '../../src/objects/lossless-json.ts'
 import { comparableView, openNested } from '../../src/objects/open-nested.ts'
-import { valueText } from '../snapshot/arbitrary-json.ts'
+import { valueText } from '../archive/arbitrary-json.ts'
 
 function open(value: unknown): unknown {
   return JSON.parse(stringifyLossless(openNested(parseLossless(JSON.stringify(value)))))

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { stableBytes } from '../../src/export/content-digest.ts'
 import { closeFile, openFile } from '../../src/objects/opened-file.ts'
-import { stableBytes } from '../../src/snapshot/content-digest.ts'
-import { joinMembers, membersText, memberText, stringText } from '../snapshot/arbitrary-json.ts'
-import { rawHit } from '../snapshot/hits.ts'
+import { joinMembers, membersText, memberText, stringText } from '../archive/arbitrary-json.ts'
+import { rawHit } from '../archive/hits.ts'
 
 function stable(hit: string | Uint8Array): string {
   return Buffer.from(stableBytes(rawHit(hit))).toString()

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { readSavedObject } from '../../src/export/saved-object.ts'
 import { fullId, splitId } from '../../src/objects/object-id.ts'
 import { parseSavedObject } from '../../src/objects/saved-object.ts'
-import { readSavedObject } from '../../src/snapshot/saved-object.ts'
-import { rawHit } from '../snapshot/hits.ts'
+import { rawHit } from '../archive/hits.ts'
 
 const attributes = { title: 'Errors', visState: '{}' }
 

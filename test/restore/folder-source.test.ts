@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { defaultScanLimits } from '../../src/export/export-scanner.ts'
 import { countHits } from '../../src/restore/count-hits.ts'
 import { folderSource } from '../../src/restore/folder-source.ts'
-import { defaultScanLimits } from '../../src/snapshot/export-scanner.ts'
-import { cut, exportText } from '../snapshot/arbitrary-json.ts'
+import { cut, exportText } from '../archive/arbitrary-json.ts'
 
 let folder: string
 beforeAll(async () => {

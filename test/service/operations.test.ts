@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { SavedObjectSource } from '../../src/archive/source.ts'
 import { createServiceClient, type SubAccountSettings } from '../../src/service/client.ts'
-import type { SavedObjectSource } from '../../src/snapshot/source.ts'
 import { collect, quickClient, serviceErrorOf, token } from './fixtures.ts'
 import { account, json, smallExport, startScriptedServer, text } from './scripted-server.ts'
 

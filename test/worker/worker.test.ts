@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { until } from '../e2e/run-dashkeep.ts'
 import { accountsFrom, shortLimits, startTrial, type Trial } from '../e2e/trial.ts'
-import { startReceiver } from '../notify/receiver.ts'
+import { startReceiver } from '../run/notify/receiver.ts'
 import { startWorker } from './start-worker.ts'
 import { minutes } from './stepped-clock.ts'
 

@@ -1,0 +1,172 @@
+import { createObjectIndex } from '../export/content-digest.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import { dataFileKey } from './archive.ts'
+import { createHeapBudget } from './heap-budget.ts'
+import type { Manifest } from './manifest.ts'
+import {
+  exportOf,
+  proveFile,
+  type ReadOptions,
+  type StoredHit,
+  scanObjects,
+} from './read-objects.ts'
+
+/** A snapshot and where it lies. */
+export interface SnapshotSide {
+  readonly store: ObjectStore
+  readonly manifest: Manifest
+}
+
+/** An object by its names. */
+export interface NamedObject {
+  /** `<type>:<object id>`; empty for the hits that name no id, which count as one object. */
+  readonly id: string
+  readonly title: string | undefined
+}
+
+/** How the objects of one type differ between two snapshots. Each is in at most one list. */
+export interface TypeDiff {
+  readonly type: string
+  readonly added: readonly NamedObject[]
+  readonly removed: readonly NamedObject[]
+  /** Stable members differ (see `stableBytes`). */
+  readonly changed: readonly NamedObject[]
+  /** Only `updated_at`, `version` or `_updatedAt` differ. */
+  readonly touched: readonly NamedObject[]
+  readonly unchanged: number
+}
+
+type State = 'added' | 'changed' | 'touched' | 'same'
+
+/** The types of both snapshots, and those that only one of them holds. */
+export function sharedTypes(before: Manifest, after: Manifest) {
+  const [left, right] = [before, after].map(({ exports }) => exports.map(({ type }) => type))
+  return {
+    shared: (left ?? []).filter((type) => right?.includes(type)),
+    onlyBefore: (left ?? []).filter((type) => !right?.includes(type)),
+    onlyAfter: (right ?? []).filter((type) => !left?.includes(type)),
+  }
+}
+
+/**
+ * Compares the objects of one type. Holds 64 bytes an object and the names of what differs,
+ * whatever the size of the exports. Throws as `scanObjects` does. Where both sides are of the same
+ * bytes nothing is compared, and no key is needed; the files are proven all the same.
+ */
+export async function diffType(
+  before: SnapshotSide,
+  after: SnapshotSide,
+  type: string,
+  options: ReadOptions = {},
+): Promise<TypeDiff> {
+  const [left, right] = [exportOf(before.manifest, type), exportOf(after.manifest, type)]
+  const none = { type, added: [], removed: [], changed: [], touched: [] }
+  if (left.file.content.sha256 === right.file.content.sha256) {
+    await proveFile(after.store, after.manifest, type, options)
+    if (!isSameFile(before, after, type)) {
+      await proveFile(before.store, before.manifest, type, options)
+    }
+    return { ...none, unchanged: right.objects }
+  }
+  const touches = createObjectIndex({ touches: true })
+  const { index } = await scanObjects(after.store, after.manifest, type, {
+    ...options,
+    onObject: ({ id }, hit) => touches.add(id, hit),
+  })
+  const touchIndex = touches.finish()
+  const states: State[] = Array.from({ length: index.count }, () => 'added')
+  const removed = new Map<string, NamedObject>()
+  const budget = createHeapBudget(`compare the objects of type ${type}`)
+  await scanObjects(before.store, before.manifest, type, {
+    ...options,
+    onObject({ id, title }, hit) {
+      const place = index.find(id)
+      if (place < 0) {
+        if (budget.hold(id, title)) removed.set(id, { id, title })
+      } else if (!index.matches(place, hit)) states[place] = 'changed'
+      else states[place] = touchIndex.matches(touchIndex.find(id), hit) ? 'same' : 'touched'
+    },
+  })
+  budget.check()
+  const named = { added: new Map(), changed: new Map(), touched: new Map(), same: new Map() }
+  if (states.some((state) => state !== 'same')) {
+    await scanObjects(after.store, after.manifest, type, {
+      ...options,
+      onObject({ id, title }) {
+        const state = states[index.find(id)] as State
+        if (state !== 'same' && budget.hold(id, title)) named[state].set(id, { id, title })
+      },
+    })
+  }
+  budget.check()
+  const sorted = (objects: ReadonlyMap<string, NamedObject>) =>
+    [...objects.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const same = states.filter((state, place) => state === 'same' && !index.isDuplicate(place))
+  return {
+    type,
+    added: sorted(named.added),
+    removed: sorted(removed),
+    changed: sorted(named.changed),
+    touched: sorted(named.touched),
+    unchanged: same.length,
+  }
+}
+
+function isSameFile(before: SnapshotSide, after: SnapshotSide, type: string): boolean {
+  const keyOf = ({ manifest }: SnapshotSide) => dataFileKey(manifest, exportOf(manifest, type).file)
+  return before.store === after.store && keyOf(before) === keyOf(after)
+}
+
+/** Both versions of one object. */
+export interface VersionPair {
+  readonly id: string
+  readonly before: StoredHit
+  readonly after: StoredHit
+}
+
+/** Bytes of newer versions held at once, as a rule. */
+const BATCH_BYTES = 32 * 1024 * 1024
+
+/**
+ * Reads both versions of the objects named, in the order of their ids within a batch: where they
+ * are large, the exports are read again for every 32 MB, or `batchBytes`. An object that is not in
+ * both is left out. Of hits with the same id the last counts.
+ */
+export async function* readPairs(
+  before: SnapshotSide,
+  after: SnapshotSide,
+  type: string,
+  ids: Iterable<string>,
+  { batchBytes = BATCH_BYTES, ...options }: ReadOptions & { batchBytes?: number } = {},
+): AsyncGenerator<VersionPair> {
+  const pending = new Set(ids)
+  while (pending.size > 0) {
+    const newer = await readVersions(after, type, pending, { ...options, maxBytes: batchBytes })
+    if (newer.size === 0) return
+    const older = await readVersions(before, type, newer, options)
+    for (const id of [...newer.keys()].sort()) {
+      pending.delete(id)
+      const pair = { before: older.get(id), after: newer.get(id) }
+      if (pair.before && pair.after) yield { id, before: pair.before, after: pair.after }
+    }
+  }
+}
+
+async function readVersions(
+  { store, manifest }: SnapshotSide,
+  type: string,
+  ids: { has(id: string): boolean },
+  { maxBytes = Number.POSITIVE_INFINITY, ...options }: ReadOptions & { maxBytes?: number },
+): Promise<Map<string, StoredHit>> {
+  const found = new Map<string, StoredHit>()
+  let bytes = 0
+  await scanObjects(store, manifest, type, {
+    ...options,
+    onObject({ id, title }, hit) {
+      if (!ids.has(id) || (bytes > maxBytes && !found.has(id))) return
+      bytes += hit.bytes.length
+      found.set(id, { id, title, bytes: Uint8Array.from(hit.bytes) })
+    },
+  })
+  return found
+}

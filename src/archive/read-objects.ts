@@ -1,0 +1,153 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { canOpen, proveDataFile } from '../datafile/data-file.ts'
+import { cannotOpen, type Opener } from '../datafile/encryption.ts'
+import { DashkeepError } from '../errors.ts'
+import type { RawHit, ScanLimits } from '../export/export-scanner.ts'
+import type { SavedObject } from '../export/saved-object.ts'
+import type { ExportContent } from '../export/scan-export.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import { dataFileKey } from './archive.ts'
+import type { Manifest, ManifestExport } from './manifest.ts'
+import { proveExport } from './prove-export.ts'
+
+/** What reading objects of the archive needs besides the store. */
+export interface ReadOptions {
+  readonly opener?: Opener | undefined
+  readonly limits?: ScanLimits | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** One object out of the archive. Its bytes are its own: they stay as they are. */
+export interface StoredHit {
+  /** `<type>:<object id>`; empty when the hit names no id. */
+  readonly id: string
+  readonly title: string | undefined
+  /** The hit as received, from `{` to `}`. */
+  readonly bytes: Uint8Array
+}
+
+/** The export of a type in a snapshot. Throws a `usage` error when the snapshot has none. */
+export function exportOf(manifest: Manifest, type: string): ManifestExport {
+  const found = manifest.exports.find((entry) => entry.type === type)
+  if (found !== undefined) return found
+  throw new DashkeepError(
+    `Cannot read ${type} of snapshot ${manifest.snapshot}: it holds no such type`,
+    { kind: 'usage', hint: `it holds ${manifest.exports.map((entry) => entry.type).join(', ')}` },
+  )
+}
+
+/**
+ * Reads an export of a snapshot to its end and hands each object to `onObject`; a hit's bytes are
+ * valid until it returns. What was handed over is proven only once this has returned: throws an
+ * `unverified` error when the file is not what the manifest describes, and an `OpenError` when it
+ * is encrypted and no key at hand opens it.
+ */
+export async function scanObjects(
+  store: ObjectStore,
+  manifest: Manifest,
+  type: string,
+  options: ReadOptions & {
+    onObject?: (object: SavedObject, hit: RawHit) => void
+    drain?: () => Promise<void>
+  } = {},
+): Promise<ExportContent> {
+  const entry = exportOf(manifest, type)
+  const key = dataFileKey(manifest, entry.file)
+  if (!canOpen(entry.file, options.opener)) throw cannotOpen(key, undefined)
+  const { content, defect, unopened } = await proveExport(store, key, entry, options)
+  options.signal?.throwIfAborted()
+  if (unopened !== undefined) throw unopened
+  if (content !== undefined) return content
+  throw damaged(defect)
+}
+
+/**
+ * Hands the export of a type to `onContent`, byte for byte as it was received; reading waits for
+ * it. Proven only once this has returned; throws as `scanObjects` does.
+ */
+export async function copyExport(
+  store: ObjectStore,
+  manifest: Manifest,
+  type: string,
+  options: ReadOptions & { onContent: (chunk: Uint8Array) => Promise<void> },
+): Promise<void> {
+  const { file } = exportOf(manifest, type)
+  const key = dataFileKey(manifest, file)
+  if (!canOpen(file, options.opener)) throw cannotOpen(key, undefined)
+  const maxContentBytes = options.limits?.maxExportBytes
+  const defect = await proveDataFile(store, key, file, { ...options, maxContentBytes })
+  options.signal?.throwIfAborted()
+  if (defect !== undefined) throw damaged(`${key}: ${defect.detail}`)
+}
+
+/**
+ * Proves the file of an export, as far as the key at hand goes: when it does not open the file, its
+ * stored bytes alone. Throws an `unverified` error when it is not what the manifest describes.
+ */
+export async function proveFile(
+  store: ObjectStore,
+  manifest: Manifest,
+  type: string,
+  options: ReadOptions = {},
+): Promise<void> {
+  const entry = exportOf(manifest, type)
+  const { defect } = await proveExport(store, dataFileKey(manifest, entry.file), entry, options)
+  options.signal?.throwIfAborted()
+  if (defect !== undefined) throw damaged(defect)
+}
+
+function damaged(defect: string | undefined): DashkeepError {
+  return new DashkeepError(`Cannot read the archive: ${defect}`, {
+    kind: 'unverified',
+    hint: '`dashkeep verify` says what else is damaged; another snapshot may hold the same objects',
+  })
+}
+
+/**
+ * Yields the objects of an export in the order received, holding a few at a time. The file is
+ * proven only at the end of the iteration, which then throws as `scanObjects` does. It also throws
+ * when it has yielded another number of objects than the manifest names.
+ */
+export async function* readObjects(
+  store: ObjectStore,
+  manifest: Manifest,
+  type: string,
+  options: ReadOptions = {},
+): AsyncGenerator<StoredHit> {
+  const stop = new AbortController()
+  const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])])
+  // The hits of one chunk at a time: each of them may be as large as limits allow.
+  const pieces = new PassThrough({ objectMode: true, highWaterMark: 1 })
+  const seen: StoredHit[] = []
+  const reading = scanObjects(store, manifest, type, {
+    ...options,
+    signal,
+    onObject: ({ id, title }, { bytes }) =>
+      void seen.push({ id, title, bytes: Uint8Array.from(bytes) }),
+    async drain() {
+      if (seen.length === 0 || pieces.write(seen.splice(0))) return
+      await once(pieces, 'drain', { signal })
+    },
+  })
+  reading.then(
+    () => pieces.end(),
+    (error: Error) => pieces.destroy(error),
+  )
+  let yielded = 0
+  try {
+    for await (const piece of pieces) {
+      yielded += piece.length
+      yield* piece
+    }
+    const { file, objects } = exportOf(manifest, type)
+    if (yielded !== objects) {
+      throw damaged(
+        `${dataFileKey(manifest, file)}: it holds ${yielded} objects instead of ${objects}`,
+      )
+    }
+  } finally {
+    stop.abort()
+    await reading.catch(() => {})
+  }
+}

@@ -1,0 +1,234 @@
+import type { Difference, ObjectDiff, PanelPlace, Step } from '../../objects/diff-objects.ts'
+import { findGaps } from '../../objects/list-gaps.ts'
+import {
+  asJsonObject,
+  asText,
+  type JsonObject,
+  type JsonValue,
+  stringifyLossless,
+} from '../../objects/lossless-json.ts'
+import { type Colors, plural } from '../terminal.ts'
+import { widthOf } from './table.ts'
+
+/** Characters of a value shown, and of a text around what differs. */
+const MAX_VALUE = 100
+const CONTEXT = 20
+/** Lines of a text shown. */
+const MAX_LINES = 40
+
+/** Said when bytes differ and nothing in the opened form does. */
+const sameContent = 'the same content, written in another way'
+
+/** What the lines are made for. */
+export interface DiffStyle {
+  readonly colors: Colors
+  /** Differences shown at most. */
+  readonly limit?: number | undefined
+  /** Columns that a line may have; as many as it takes when undefined. */
+  readonly columns?: number | undefined
+}
+
+interface LineStyle {
+  readonly colors: Colors
+  readonly columns: number
+}
+
+/** Lines as long as they take. */
+const wide = { columns: Number.POSITIVE_INFINITY }
+
+/** Every difference in a line, or a few where texts are long. Nothing in them steers a terminal. */
+export function formatDifferences(
+  diff: ObjectDiff,
+  { colors, limit = Number.POSITIVE_INFINITY, columns = Number.POSITIVE_INFINITY }: DiffStyle,
+): string[] {
+  const { differences } = diff
+  if (differences.length === 0) return [colors.dim(sameContent)]
+  const lines = differences
+    .slice(0, limit)
+    .flatMap((one) => formatDifference(one, diff, { colors, columns }))
+  const hidden = differences.length - limit
+  return hidden > 0 ? [...lines, colors.dim(`… and ${plural(hidden, 'more difference')}`)] : lines
+}
+
+function formatDifference(difference: Difference, diff: ObjectDiff, style: LineStyle): string[] {
+  const { colors } = style
+  const path = formatPath(difference.path, diff, style)
+  switch (difference.kind) {
+    case 'added':
+      return [`${colors.green('+')} ${path}${describeItem(difference.path, difference.after)}`]
+    case 'removed':
+      return [`${colors.red('-')} ${path}${describeItem(difference.path, difference.before)}`]
+    case 'moved': {
+      const { before, after } = difference
+      return [`${colors.cyan('↔')} ${path} ${describeMove(before, after)}`]
+    }
+    case 'reordered':
+      return [`${colors.cyan('↔')} ${path} in another order`]
+    case 'changed':
+      return formatChange(path, difference.before, difference.after, style)
+  }
+}
+
+/** A panel's label says enough; any other value is shown. */
+function describeItem(path: readonly Step[], value: JsonValue): string {
+  return isPanel(path.at(-1)) ? '' : `: ${formatValue(value)}`
+}
+
+function describeMove(before: PanelPlace, after: PanelPlace): string {
+  const corner = ({ x, y }: PanelPlace) => `column ${x}, row ${y}`
+  const size = ({ width, height }: PanelPlace) => `${width}×${height}`
+  const parts: string[] = []
+  if (corner(before) !== corner(after))
+    parts.push(`moved from ${corner(before)} to ${corner(after)}`)
+  if (size(before) !== size(after)) parts.push(`resized from ${size(before)} to ${size(after)}`)
+  return parts.join(', ')
+}
+
+function formatChange(
+  path: string,
+  before: JsonValue,
+  after: JsonValue,
+  { colors, columns }: LineStyle,
+): string[] {
+  const sign = colors.yellow('~')
+  if (typeof before === 'string' && typeof after === 'string') {
+    if (before.includes('\n') || after.includes('\n')) {
+      return [`${sign} ${path}:`, ...formatLines(before, after, colors)]
+    }
+    if (before.length > MAX_VALUE || after.length > MAX_VALUE) {
+      return inTwoLines(path, cutToDifference(before, after), colors)
+    }
+  }
+  const values = [formatValue(before), formatValue(after)] as const
+  const line = `${sign} ${path}: ${colors.red(values[0])} → ${colors.green(values[1])}`
+  return widthOf(line) <= columns ? [line] : inTwoLines(path, values, colors)
+}
+
+/** Both values below the path, so that each has a line of its own. */
+function inTwoLines(path: string, [before, after]: readonly [string, string], colors: Colors) {
+  return [
+    `${colors.yellow('~')} ${path}:`,
+    `    ${colors.red(`- ${before}`)}`,
+    `    ${colors.green(`+ ${after}`)}`,
+  ]
+}
+
+/** The lines that were removed and added, without those that stay. */
+function formatLines(before: string, after: string, colors: Colors): string[] {
+  const [left, right] = [before.split('\n'), after.split('\n')]
+  const gaps = findGaps(left, right, (one, other) => one === other)
+  const lines = gaps.flatMap(({ from, removed, to, added }) => [
+    ...left.slice(from, from + removed).map((line) => colors.red(`- ${shorten(line)}`)),
+    ...right.slice(to, to + added).map((line) => colors.green(`+ ${shorten(line)}`)),
+  ])
+  const hidden = lines.length - MAX_LINES
+  const more = hidden > 0 ? [colors.dim(`… and ${plural(hidden, 'more line')}`)] : []
+  return [...lines.slice(0, MAX_LINES), ...more].map((line) => `    ${line}`)
+}
+
+/** What differs of two long texts, with a little around it. */
+function cutToDifference(before: string, after: string): [string, string] {
+  const { start, end } = commonEnds(before, after)
+  const from = Math.max(start - CONTEXT, 0)
+  const to = Math.max(end - CONTEXT, 0)
+  const cut = (text: string) => {
+    const part = shorten(text.slice(from, text.length - to))
+    return `${from > 0 ? '…' : ''}${part}${to > 0 ? '…' : ''}`
+  }
+  return [cut(before), cut(after)]
+}
+
+/** How many characters two texts have in common at their start, and then at their end. */
+function commonEnds(left: string, right: string) {
+  const shorter = Math.min(left.length, right.length)
+  let start = 0
+  while (start < shorter && left[start] === right[start]) start += 1
+  let end = 0
+  while (end < shorter - start && left[left.length - 1 - end] === right[right.length - 1 - end]) {
+    end += 1
+  }
+  return { start, end }
+}
+
+function formatValue(value: JsonValue): string {
+  return shorten(stringifyLossless(value))
+}
+
+function shorten(text: string, max = MAX_VALUE): string {
+  return text.length > max ? `${text.slice(0, max)}…` : text
+}
+
+/** `panelsJSON › panel 3 (Errors by host) › title`: the way from the saved object on. */
+function formatPath(
+  path: readonly Step[],
+  diff: ObjectDiff,
+  { columns }: Pick<LineStyle, 'columns'>,
+): string {
+  const maxTitle = Math.min(MAX_VALUE, Math.ceil(columns / 4))
+  const steps = ownPath(path, diff.type).map((step) => formatStep(step, diff, maxTitle))
+  return steps.join(' › ') || 'the hit'
+}
+
+/** Without what is around every saved object: in the oldest form that is `_source` alone. */
+function ownPath(path: readonly Step[], type: string): readonly Step[] {
+  if (path[0] !== '_source') return path
+  const own = path[1] === type && path.length > 2 ? path.slice(2) : path.slice(1)
+  return own[0] === 'kibanaSavedObjectMeta' && own.length > 1 ? own.slice(1) : own
+}
+
+function formatStep(step: Step, diff: ObjectDiff, maxTitle = MAX_VALUE): string {
+  if (typeof step === 'string') return step
+  if (typeof step === 'number') return `[${step}]`
+  const key = step.key
+  const label = isPanel(step) ? `panel ${key}` : `${step.by} ${key}`
+  const title = titleOfItem(step.item, diff)
+  return title === undefined ? label : `${label} (${shorten(title, maxTitle)})`
+}
+
+function isPanel(step: Step | undefined): boolean {
+  return typeof step === 'object' && step.by === 'panelIndex'
+}
+
+/** How people know an item: its title, or the object it shows. */
+function titleOfItem(item: JsonObject, { references }: ObjectDiff): string | undefined {
+  const config = asJsonObject(item.get('embeddableConfig'))
+  const inner = asJsonObject(config?.get('attributes')) ?? asJsonObject(config?.get('savedVis'))
+  const titles = [item, config, inner].map((holder) => asText(holder?.get('title')))
+  const panelRefName = item.get('panelRefName')
+  const shown = references.find(({ name }) => name === panelRefName)
+  const named = item.has('panelIndex') ? asText(item.get('id')) : undefined
+  const kind = asText(item.get('type'))
+  return [...titles, shown?.id, named, kind].find((text) => text !== undefined && text !== '')
+}
+
+/** One line that says what a person would look at first: the title, the panels, the members. */
+export function summarizeDifferences(diff: ObjectDiff): string {
+  const { differences, type } = diff
+  if (differences.length === 0) return sameContent
+  const parts: string[] = []
+  const panels = { added: 0, removed: 0, moved: 0 }
+  const members = new Map<string, Difference[]>()
+  for (const difference of differences) {
+    const { kind, path } = difference
+    const [member = '', ...rest] = ownPath(path, type)
+    if (isPanel(path.at(-1)) && kind in panels) panels[kind as keyof typeof panels] += 1
+    else if (kind === 'changed' && member === 'title' && rest.length === 0) {
+      parts.push(`title ${formatValue(difference.before)} → ${formatValue(difference.after)}`)
+    } else {
+      const name = formatStep(member, diff)
+      members.set(name, [...(members.get(name) ?? []), difference])
+    }
+  }
+  for (const [kind, number] of Object.entries(panels)) {
+    if (number > 0) parts.push(`${plural(number, 'panel')} ${kind}`)
+  }
+  for (const [name, [first, ...others]] of members) {
+    const only = first && others.length === 0
+    parts.push(
+      only
+        ? `${formatPath(first.path, diff, wide)} ${first.kind}`
+        : `${name}: ${plural(others.length + 1, 'difference')}`,
+    )
+  }
+  return parts.join('; ')
+}

@@ -1,0 +1,181 @@
+import type { TakeProgress } from '../../archive/take.ts'
+import { cleanLine } from '../../clean-text.ts'
+import { formatBytes, plural } from '../../wording.ts'
+
+/** What a step works through; how much that is, where it is known. */
+export interface StepSize {
+  /** What is counted, such as `snapshot`. */
+  readonly unit?: string | undefined
+  readonly total?: number | undefined
+  readonly totalBytes?: number | undefined
+  /** Counts what the store does, as `watchStore` tells; otherwise whoever does the step counts. */
+  readonly counting?: StoreAction | undefined
+}
+
+/** What a store does, one object at a time. */
+export type StoreAction = 'list' | 'read' | 'remove'
+
+/**
+ * A line at the bottom of a watched terminal: what is going on, how far it is, how fast, for how long,
+ * and how long it will take from here where the total is known. Draws nothing where nobody watches.
+ */
+export interface Progress {
+  /** Begins a step in place of the one before. */
+  begin(what: string, size?: StepSize): void
+  /** Counts one more, or several. */
+  advance(by?: number): void
+  addBytes(bytes: number): void
+  /** Counts what the store has done, when the step asked for that. */
+  saw(action: StoreAction): void
+  /** Says what is at work now. */
+  note(text: string): void
+  /** Takes the line away until something moves: results are about to be written. */
+  hide(): void
+  /** Lets the log write to the terminal, and draws the line again below. */
+  around(write: () => void): void
+  /** Takes the line away until the next step begins. */
+  end(): void
+}
+
+/** Where the line is drawn. */
+interface ProgressOptions {
+  readonly watched: boolean
+  readonly draw: (text: string) => void
+  /** Columns of the terminal. */
+  readonly columns: () => number
+}
+
+interface Step extends StepSize {
+  readonly what: string
+  readonly begunAt: number
+  done: number
+  bytes: number
+  note: string
+}
+
+/** Milliseconds between two drawings, and between two while nothing moves. */
+const REDRAW_MS = 100
+const TICK_MS = 1000
+
+export function createProgress({ watched, draw, columns }: ProgressOptions): Progress {
+  let step: Step | undefined
+  let drawnAt = Number.NEGATIVE_INFINITY
+  let isDrawn = false
+  let ticks: NodeJS.Timeout | undefined
+
+  const clear = () => {
+    if (isDrawn) draw('\r\x1b[K')
+    isDrawn = false
+  }
+  const redraw = () => {
+    if (step === undefined) return
+    drawnAt = performance.now()
+    isDrawn = true
+    draw(`\r\x1b[K${fitWidth(describeStep(step, drawnAt - step.begunAt), columns() - 1)}`)
+  }
+  const change = (apply: (current: Step) => void) => {
+    if (step === undefined) return
+    apply(step)
+    if (performance.now() - drawnAt >= REDRAW_MS) redraw()
+  }
+  const advance = (by = 1) =>
+    change((current) => {
+      current.done += by
+    })
+  return {
+    begin(what, size = {}) {
+      if (!watched) return
+      step = { ...size, what, begunAt: performance.now(), done: 0, bytes: 0, note: '' }
+      // A process that has nothing else to wait for ends; the line must not hold it.
+      ticks ??= setInterval(redraw, TICK_MS).unref()
+      redraw()
+    },
+    advance,
+    addBytes: (bytes) =>
+      change((current) => {
+        current.bytes += bytes
+      }),
+    saw(action) {
+      if (step?.counting === action) advance()
+    },
+    note: (text) =>
+      change((current) => {
+        current.note = text
+      }),
+    hide: clear,
+    around(write) {
+      const wasDrawn = isDrawn
+      clear()
+      write()
+      if (wasDrawn) redraw()
+    },
+    end() {
+      clear()
+      step = undefined
+      clearInterval(ticks)
+      ticks = undefined
+    },
+  }
+}
+
+/** Feeds the progress from exports that arrive, of which each says how much of it there is so far. */
+export function countArrivals(progress: Progress) {
+  const counted = new Map<string, number>()
+  return (name: string, step: TakeProgress): void => {
+    if (step.step !== 'receiving') return
+    const { type, objects, bytes } = step
+    const before = counted.get(`${name}/${type}`) ?? 0
+    counted.set(`${name}/${type}`, bytes)
+    progress.note(`${name}: ${type}, ${plural(objects, 'object')}`)
+    // An export that is begun again counts anew.
+    progress.addBytes(bytes >= before ? bytes - before : bytes)
+  }
+}
+
+/** `verifying · 12 of 210 snapshots · 3.4 MB · 1.2 MB/s · 0:03 · about 0:41 left`. */
+function describeStep(step: Step, elapsedMs: number): string {
+  const { what, unit, total, totalBytes, done, bytes, note } = step
+  const seconds = elapsedMs / 1000
+  const parts = [what]
+  if (unit !== undefined) {
+    parts.push(total === undefined ? plural(done, unit) : `${done} of ${plural(total, unit)}`)
+  }
+  if (bytes > 0) {
+    parts.push(formatBytes(bytes) + (totalBytes ? ` of ${formatBytes(totalBytes)}` : ''))
+  }
+  // The first moments tell nothing of the rate.
+  if (seconds >= 1 && bytes > 0) parts.push(`${formatBytes(bytes / seconds)}/s`)
+  else if (seconds >= 1 && done > 0) parts.push(`${formatRate(done / seconds)}/s`)
+  parts.push(formatClock(seconds))
+  const share = totalBytes ? bytes / totalBytes : total ? done / total : 0
+  if (seconds >= 1 && share > 0 && share < 1) {
+    parts.push(`about ${formatClock((seconds * (1 - share)) / share)} left`)
+  }
+  if (note !== '') parts.push(note)
+  return parts.join(' · ')
+}
+
+function formatRate(rate: number): string {
+  return rate >= 10 ? String(Math.round(rate)) : rate.toFixed(1)
+}
+
+/** `0:03`, `12:05`, `1:02:03`. */
+function formatClock(seconds: number): string {
+  const whole = Math.round(seconds)
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  const twoDigits = (number: number) => String(number).padStart(2, '0')
+  const front = hours > 0 ? `${hours}:${twoDigits(minutes)}` : String(minutes)
+  return `${front}:${twoDigits(rest)}`
+}
+
+/** Cuts a line, counting two columns for whatever may be as wide: a line that wraps cannot be erased. */
+function fitWidth(text: string, columns: number): string {
+  let width = 0
+  let fitting = ''
+  for (const character of cleanLine(text)) {
+    width += (character.codePointAt(0) as number) >= 0x1100 ? 2 : 1
+    if (width > columns) return fitting
+    fitting += character
+  }
+  return fitting
+}

@@ -1,0 +1,80 @@
+import type { MissingObject, Selection } from '../../restore/choose.ts'
+import { formatAge, formatTime, plural, type Terminal } from '../terminal.ts'
+import type { Restoring } from '../verbs/restore.ts'
+
+/** Lines shown of each kind on a terminal; `--json` has them all. */
+export const MAX_SHOWN = 20
+
+/** Says what is restored from. */
+export function printSource(terminal: Terminal, { source, manifest }: Restoring): void {
+  const takenAt = manifest && new Date(manifest.takenAt)
+  const taken = takenAt
+    ? `, taken ${formatTime(takenAt)} (${formatAge(takenAt, terminal.now())})`
+    : ''
+  terminal.print(`From ${source.label}${taken}`)
+}
+
+/** Stable members for programs. */
+export function sourceToJson({ source, manifest }: Restoring) {
+  return {
+    label: source.label,
+    accountId: source.account?.id,
+    snapshot: manifest?.snapshot,
+    takenAt: manifest?.takenAt,
+  }
+}
+
+/** Names what the objects need and a restore does not bring. */
+export function printNeeds(
+  terminal: Terminal,
+  { indexPatterns, others, unexplained }: Selection,
+  missing: readonly MissingObject[],
+): void {
+  const { colors } = terminal
+  printList(terminal, missing, (object) => {
+    return `${colors.yellow('missing')} ${describe(object)}`
+  })
+  printList(terminal, unexplained, ({ id, names }) => {
+    const list = names.join(', ')
+    return `${colors.yellow('missing')} what ${id} calls ${list}: its references do not say`
+  })
+  if (indexPatterns.length > 0) {
+    terminal.print('Index patterns that must be there, since no export holds them:')
+    printList(terminal, indexPatterns, ({ objectId, neededBy }) => {
+      return `  ${objectId}  ${colors.dim(`for ${plural(neededBy.length, 'object')}`)}`
+    })
+  }
+  if (others.length > 0) {
+    terminal.print('Other objects that must be there, of types that were not backed up:')
+    printList(terminal, others, (object) => `  ${describe(object)}`)
+  }
+}
+
+function describe({ type, objectId, neededBy }: MissingObject): string {
+  const [first = ''] = neededBy
+  const more = neededBy.length > 1 ? ` and ${neededBy.length - 1} more` : ''
+  return `${type}:${objectId}, needed by ${first}${more}`
+}
+
+/** Prints a line, or several, for each item, and how many more there are. */
+export function printList<Item>(
+  terminal: Terminal,
+  items: readonly Item[],
+  linesOf: (item: Item) => string | readonly string[],
+): void {
+  for (const item of items.slice(0, MAX_SHOWN)) terminal.print(linesOf(item))
+  const more = items.length - MAX_SHOWN
+  if (more > 0) terminal.print(`  … and ${more} more (--json names all)`)
+}
+
+/** Stable members for programs. */
+export function needsToJson(
+  { added, indexPatterns, others, unexplained }: Selection,
+  missing: readonly MissingObject[],
+) {
+  const [absent, patterns, rest] = [missing, indexPatterns, others].map((objects) =>
+    objects.map((object) => ({ ...object })),
+  )
+  const unknown = unexplained.map((one) => ({ ...one }))
+  return { added, missing: absent, indexPatterns: patterns, others: rest, unexplained: unknown }
+}

@@ -1,0 +1,230 @@
+import type { Account } from '../../archive/source.ts'
+import type { AccountConfig } from '../../config/config.ts'
+import type { PatchOperation } from '../../objects/diff-objects.ts'
+import type { JsonDocument } from '../../objects/lossless-json.ts'
+import type { AppliedRestore } from '../../restore/apply.ts'
+import type { Overwrite } from '../../restore/overwrites.ts'
+import {
+  objectsToSend,
+  type PlannedObject,
+  type RestoreAction,
+  type RestorePlan,
+} from '../../restore/plan.ts'
+import { exitCodeOf, exitCodes } from '../../run/exit-codes.ts'
+import { plural, printHint, type Terminal } from '../terminal.ts'
+import type { Restoring } from '../verbs/restore.ts'
+import { formatDifferences } from './format-diff.ts'
+import { needsToJson, printList, printNeeds, printSource, sourceToJson } from './restore-report.ts'
+import { fitText, formatObject, roomBeside } from './table.ts'
+
+/** Where the objects go. */
+export interface Into {
+  readonly config: AccountConfig
+  readonly account: Account
+  readonly address: string
+}
+
+/** Everything there is to say of a restore to the service. */
+export interface Outcome {
+  readonly restoring: Restoring
+  readonly into: Into
+  readonly plan: RestorePlan
+  /** What overwriting changes; with `--json` only. */
+  readonly patches: ReadonlyMap<PlannedObject, readonly PatchOperation[]> | undefined
+  readonly agreed: boolean
+  /** The snapshot that keeps what was overwritten. */
+  readonly before: string | undefined
+  /** Undefined when nothing was to be sent, or nobody agreed. */
+  readonly applied: AppliedRestore | undefined
+}
+
+/**
+ * Done when the service names no failure and a fresh export shows every object as it should be;
+ * the code of what went wrong when nothing is known to be restored.
+ */
+export function exitCodeFor({ plan, applied }: Outcome): number {
+  if (applied === undefined) return exitCodes.done
+  const { outcomes, failed, unchecked, batches } = applied
+  const restored = [...(outcomes?.values() ?? [])].filter((ended) => ended === 'restored').length
+  if (failed.length === 0 && restored === objectsToSend(plan).length) return exitCodes.done
+  const answered = batches.some(({ answer }) => answer !== undefined)
+  if (restored > 0 || (outcomes === undefined && answered)) return exitCodes.partly
+  const [error = unchecked] = errorsOf(applied)
+  return error === undefined ? exitCodes.failed : exitCodeOf(error)
+}
+
+const actions: readonly [RestoreAction, string][] = [
+  ['create', 'the service does not have them'],
+  ['overwrite', 'the service has another state of them'],
+  ['leave', 'the service has another state of them, and --overwrite was not given'],
+  ['same', 'the service has them just so'],
+]
+
+const signs: Partial<Record<RestoreAction, string>> = { create: '+', overwrite: '~', leave: '=' }
+
+/** What stands before the differences of an object. */
+const INDENT = '      '
+
+/** Differences shown of one object. */
+const MAX_DIFFERENCES = 10
+
+/** Shows what is going to happen, what it changes, and what is needed besides. */
+export async function printPlan(
+  terminal: Terminal,
+  {
+    restoring,
+    into: { account, address },
+    plan,
+    overwrites,
+  }: Pick<Outcome, 'restoring' | 'into' | 'plan'> & { overwrites: AsyncIterable<Overwrite> },
+): Promise<void> {
+  const { colors } = terminal
+  const { selection } = restoring
+  printSource(terminal, restoring)
+  terminal.print(`Into account ${account.accountId} (${account.accountName}) at ${address}`)
+  if (selection.added > 0) {
+    terminal.print(`With ${plural(selection.added, 'object')} that the chosen ones need`)
+  }
+  terminal.print()
+  const changes = await describeChanges(terminal, overwrites)
+  const shown = { create: colors.green, overwrite: colors.yellow, leave: colors.cyan, same: String }
+  for (const [action, reason] of actions) {
+    const objects = plan.objects.filter((planned) => planned.action === action)
+    if (objects.length === 0) continue
+    terminal.print(
+      `${shown[action](action.padEnd(9))} ${String(objects.length).padStart(6)}  ${colors.dim(reason)}`,
+    )
+    const sign = signs[action]
+    if (sign === undefined) continue
+    printList(terminal, objects, (planned) => {
+      const line = formatObject(terminal, shown[action](sign), planned.entry)
+      return [line, ...(changes.get(planned) ?? [])]
+    })
+  }
+  printNeeds(terminal, selection, plan.missing)
+  terminal.print()
+}
+
+/** The lines that say what overwriting changes, for the objects that are shown. */
+async function describeChanges(
+  terminal: Terminal,
+  overwrites: AsyncIterable<Overwrite>,
+): Promise<Map<PlannedObject, string[]>> {
+  const { colors } = terminal
+  const columns = roomBeside(terminal, INDENT)
+  const changes = new Map<PlannedObject, string[]>()
+  for await (const { planned, diff } of overwrites) {
+    const lines = formatDifferences(diff, { colors, limit: MAX_DIFFERENCES, columns })
+    changes.set(
+      planned,
+      lines.map((line) => INDENT + fitText(terminal, line, INDENT)),
+    )
+  }
+  return changes
+}
+
+/** Says what has happened. */
+export function printOutcome(terminal: Terminal, outcome: Outcome): void {
+  const { colors } = terminal
+  const { plan, before, applied, restoring } = outcome
+  const total = objectsToSend(plan).length
+  if (applied === undefined) {
+    terminal.print(total === 0 ? nothingToSend(plan) : 'Nothing was sent')
+    return
+  }
+  if (before !== undefined) terminal.print(`The state before is kept as snapshot ${before}`)
+  printEnds(terminal, applied, total)
+  const { notSent, failed } = applied
+  if (failed.length > 0) {
+    terminal.print(`The service names ${plural(failed.length, 'object')} as failed:`)
+    printList(terminal, failed, (name) => `  ${colors.red('!')} ${name}`)
+  }
+  for (const error of errorsOf(applied)) {
+    terminal.print(`${colors.red('failed')} ${error.message}`)
+    printHint(terminal, error)
+  }
+  if (notSent > 0) terminal.print(`${plural(notSent, 'object')} not sent`)
+  if (exitCodeFor(outcome) === exitCodes.done && !terminal.signal.aborted) return
+  // `latest` may mean the snapshot of the state before by then.
+  const snapshot = restoring.manifest?.snapshot
+  const naming = snapshot === undefined ? '' : `, naming snapshot ${snapshot}`
+  terminal.print(`To finish, run it again with the same options${naming}`)
+}
+
+function nothingToSend({ objects }: RestorePlan): string {
+  const left = objects.filter(({ action }) => action === 'leave').length
+  if (left === 0) return 'Nothing to send'
+  return `Nothing to send without --overwrite, which would replace ${plural(left, 'object')}`
+}
+
+function printEnds(
+  terminal: Terminal,
+  { outcomes, unchecked, notSent }: AppliedRestore,
+  total: number,
+): void {
+  const { colors } = terminal
+  if (outcomes === undefined) {
+    const reason = unchecked ? `: ${unchecked.message}` : ''
+    terminal.print(
+      `${colors.yellow('sent')} ${total - notSent} of ${plural(total, 'object')}; what has become of them was not checked${reason}`,
+    )
+    return
+  }
+  const lost = [...outcomes].filter(([, ended]) => ended !== 'restored')
+  const color = lost.length === 0 ? colors.green : colors.yellow
+  terminal.print(
+    `${color('restored')} ${total - lost.length} of ${plural(total, 'object')}, as a fresh export shows`,
+  )
+  printList(terminal, lost, ([{ entry }, ended]) => {
+    const state = ended === 'absent' ? 'is not there' : 'is there in another state'
+    return `  ${colors.red('!')} ${entry.id} ${state}`
+  })
+}
+
+/** The errors of requests, each once. */
+function errorsOf({ batches, stopped }: AppliedRestore): Error[] {
+  const errors = [...batches.flatMap(({ error }) => error ?? []), ...(stopped ? [stopped] : [])]
+  return [...new Map(errors.map((error) => [error.message, error])).values()]
+}
+
+/** Stable members for programs; documented in the README. */
+export function toJson(outcome: Outcome): JsonDocument {
+  const { restoring, into, plan, patches, agreed, before, applied } = outcome
+  const { account, address, config } = into
+  const byAction = (action: RestoreAction) =>
+    plan.objects
+      .filter((planned) => planned.action === action)
+      .map((planned) => ({ ...describe(planned), patch: patches?.get(planned) }))
+  return {
+    source: sourceToJson(restoring),
+    target: { name: config.name, ...account, address },
+    create: byAction('create'),
+    overwrite: byAction('overwrite'),
+    leave: byAction('leave'),
+    same: byAction('same').length,
+    ...needsToJson(restoring.selection, plan.missing),
+    done: agreed,
+    before,
+    result: applied && resultToJson(applied),
+  }
+}
+
+function describe({ entry: { id, title } }: PlannedObject) {
+  return { id, title }
+}
+
+function resultToJson(applied: AppliedRestore) {
+  const { outcomes, failed, notSent, unchecked, batches } = applied
+  const idsOf = (wanted: string) =>
+    outcomes && [...outcomes].flatMap(([{ entry }, ended]) => (ended === wanted ? entry.id : []))
+  return {
+    restored: idsOf('restored')?.length,
+    differs: idsOf('differs'),
+    absent: idsOf('absent'),
+    failed,
+    notSent,
+    requests: batches.map(({ error, ...batch }) => ({ ...batch, error: error?.message })),
+    errors: errorsOf(applied).map(({ message }) => message),
+    unchecked: unchecked?.message,
+  }
+}

@@ -1,0 +1,241 @@
+import { join } from 'node:path'
+import {
+  createMoveJournal,
+  type MoveJournal,
+  type MoveRecord,
+  moveUnderWay,
+  readMoveRecord,
+} from '../../accounts/journal.ts'
+import { applyMove, ChangedMeanwhile, type MoveOutcome } from '../../accounts/move.ts'
+import { bodiesOf, planMove, reviewMove, transfer } from '../../accounts/move-plan.ts'
+import type { SubAccount } from '../../accounts/service.ts'
+import { DashkeepError } from '../../errors.ts'
+import { exitCodeOfInterruption, exitCodes } from '../../run/exit-codes.ts'
+import {
+  type LeftMove,
+  leftToJson,
+  outcomeToJson,
+  printConflict,
+  printLeft,
+  printOutcome,
+  printPlan,
+  type WaysOn,
+} from '../print/accounts-move-report.ts'
+import { type Answer, confirm, type Terminal, unasked } from '../terminal.ts'
+import {
+  type ManagementOptions,
+  type Managing,
+  openManagement,
+  parseGb,
+  parseSubAccountId,
+  printBody,
+} from './management.ts'
+
+interface MoveVerbOptions extends ManagementOptions {
+  readonly from?: string
+  readonly to?: string
+  readonly gb?: string
+  readonly set?: readonly string[]
+  readonly minGb?: string
+  readonly journal?: string
+  readonly resume?: boolean
+  readonly discard?: boolean
+}
+
+/** Makes capacities of what the list shows. */
+type Wanted = (accounts: readonly SubAccount[], mainId: number) => ReadonlyMap<number, number>
+
+/** What every way through this verb has at hand. */
+interface Moving {
+  readonly managing: Managing
+  readonly options: MoveVerbOptions
+  readonly journal: MoveJournal
+  /** The list as it is before anything is sent. */
+  readonly accounts: readonly SubAccount[]
+}
+
+/** `dashkeep accounts move-capacity`: reduces first, then increases, and can be taken up again. */
+export async function moveCapacity(terminal: Terminal, options: MoveVerbOptions): Promise<number> {
+  refuseMixed(options)
+  const { resume, discard } = options
+  const wanted = resume || discard ? undefined : readWanted(options)
+  const minGb = parseGb(options.minGb ?? '0')
+  await using managing = await openManagement(terminal, options)
+  const { service, mainId } = managing
+  const path = options.journal ?? join('.', `dashkeep-move-${mainId}.json`)
+  const left = await readMoveRecord(path)
+  if (wanted && left) throw moveUnderWay(path)
+  const accounts = await service.listSubAccounts(terminal)
+  const moving = { managing, options, accounts, journal: createMoveJournal(path) }
+  if (wanted === undefined) {
+    const record = recordOf(left, path, mainId)
+    const review = reviewMove(accounts, record.plan.steps)
+    const found = { record, review, waysOn: waysOn(options, path) }
+    if (!terminal.json) printLeft(terminal, found, managing)
+    const takeUp = discard ? discardMove : resumeMove
+    return await takeUp(terminal, moving, found)
+  }
+  const plan = planMove(accounts, wanted(accounts, mainId), { minGb, mainId })
+  return await beginMove(terminal, moving, {
+    formatVersion: 1,
+    mainAccountId: mainId,
+    plan,
+    begun: 0,
+  })
+}
+
+async function beginMove(terminal: Terminal, moving: Moving, record: MoveRecord): Promise<number> {
+  const { managing, journal } = moving
+  const { plan } = record
+  if (!terminal.json) printPlan(terminal, plan, managing)
+  const answer = await ask(terminal, moving, record)
+  if (answer !== 'yes') {
+    const bodies = bodiesOf(moving.accounts, plan, managing)
+    if (terminal.json) terminal.printJson({ done: false, ...plan, bodies })
+    if (answer === 'unasked') throw unasked('move capacity')
+    return exitCodes.done
+  }
+  await journal.begin(record)
+  return carryOut(terminal, moving, { record, startGb: plan.startGb })
+}
+
+/** Goes on with a move that was begun, unless others have changed its accounts since. */
+async function resumeMove(terminal: Terminal, moving: Moving, left: LeftMove): Promise<number> {
+  const { record, review } = left
+  const [conflict] = review.conflicts
+  if (conflict !== undefined) {
+    const error = new ChangedMeanwhile(conflict)
+    if (terminal.json) terminal.printJson(leftToJson(left, { ended: 'unfinished', error }))
+    else printConflict(terminal, error, left)
+    return exitCodes.partly
+  }
+  const answer = await ask(terminal, moving, record)
+  if (answer === 'yes') return carryOut(terminal, moving, { record, startGb: review.nowGb })
+  const bodies = bodiesOf(moving.accounts, record.plan, moving.managing)
+  if (terminal.json) terminal.printJson({ ...leftToJson(left), bodies })
+  if (answer === 'unasked') throw unasked('go on with the move')
+  return exitCodes.done
+}
+
+/** Removes the record of a move that was begun; the accounts stay as they are. */
+async function discardMove(terminal: Terminal, moving: Moving, left: LeftMove): Promise<number> {
+  const { options, journal } = moving
+  const question = 'Discard the record of this move?'
+  const answer = options.dryRun ? 'no' : await confirm(terminal, question, options)
+  const agreed = answer === 'yes'
+  if (agreed) await journal.end()
+  const discarded = terminal.colors.green('discarded')
+  if (terminal.json) terminal.printJson(leftToJson(left, agreed ? { ended: 'discarded' } : {}))
+  else if (agreed) {
+    terminal.print(`${discarded} ${journal.path}; the accounts stay as the list shows`)
+  } else terminal.print('Nothing was discarded')
+  if (answer === 'unasked') throw unasked('discard the record of the move')
+  return exitCodes.done
+}
+
+/** Asks whether to move. Where nothing is moved, says so, with the bodies for `--dry-run`. */
+async function ask(
+  terminal: Terminal,
+  { managing, options, accounts }: Moving,
+  { plan }: MoveRecord,
+): Promise<Answer> {
+  const isEmpty = plan.steps.length === 0
+  const mayAsk = !isEmpty && !options.dryRun
+  const answer = mayAsk ? await confirm(terminal, 'Move the capacity?', options) : 'no'
+  if (answer === 'yes' || terminal.json) return answer
+  if (options.dryRun) {
+    for (const body of bodiesOf(accounts, plan, managing)) printBody(terminal, body)
+  }
+  const dryRun = options.dryRun ? ': these are the bodies of the replaces' : ''
+  terminal.print(isEmpty ? 'Nothing to move' : `Nothing was moved${dryRun}`)
+  return answer
+}
+
+async function carryOut(
+  terminal: Terminal,
+  { managing, options, journal }: Moving,
+  { record, startGb }: { record: MoveRecord; startGb: number },
+): Promise<number> {
+  const { service, mainId, patience } = managing
+  const { signal } = terminal
+  terminal.progress.begin('moving the capacity')
+  const outcome = await applyMove(service, record, { journal, mainId, patience, signal })
+  const ways = waysOn(options, journal.path)
+  if (terminal.json) terminal.printJson(outcomeToJson({ ...record.plan, startGb }, outcome, ways))
+  else printOutcome(terminal, outcome, ways)
+  return exitCodeFor(outcome, signal)
+}
+
+function refuseMixed({ resume, discard, from, to, gb, set }: MoveVerbOptions): void {
+  if (resume && discard)
+    throw usage('it cannot both finish and discard', 'leave out one of the two')
+  if (!(resume || discard) || (from ?? to ?? gb ?? set) === undefined) return
+  const flag = resume ? '--resume' : '--discard'
+  throw usage(`${flag} takes up the move of the journal`, 'leave out --from, --to, --gb and --set')
+}
+
+function readWanted({ from, to, gb, set }: MoveVerbOptions): Wanted {
+  if (set !== undefined && (from ?? to ?? gb) === undefined) {
+    const wantedGb = parseSet(set)
+    return () => wantedGb
+  }
+  if (set === undefined && from !== undefined && to !== undefined && gb !== undefined) {
+    const move = { from: parseSubAccountId(from), to: parseSubAccountId(to), gb: parseGb(gb) }
+    return (accounts, mainId) => transfer(accounts, { ...move, mainId })
+  }
+  throw usage(
+    'it is not clear what to move',
+    'say --from ID --to ID --gb N, or --set ID=GB for each account, or --resume',
+  )
+}
+
+function parseSet(pairs: readonly string[]): Map<number, number> {
+  const wanted = new Map<number, number>()
+  for (const pair of pairs) {
+    const [, id, gb] = /^([^=]+)=([^=]+)$/.exec(pair) ?? []
+    if (id === undefined || gb === undefined) {
+      throw usage(`--set ${pair} is not like 12345=3`, 'give the id of an account and GB per day')
+    }
+    const accountId = parseSubAccountId(id)
+    if (wanted.has(accountId)) throw usage(`account ${accountId} is set twice`, 'set it once')
+    wanted.set(accountId, parseGb(gb))
+  }
+  return wanted
+}
+
+function recordOf(left: MoveRecord | undefined, path: string, mainId: number): MoveRecord {
+  if (left === undefined) {
+    throw usage(
+      `${path} is not there`,
+      'without a journal no move is unfinished; --journal names it',
+    )
+  }
+  if (left.mainAccountId === mainId) return left
+  throw usage(
+    `${path} is of main account ${left.mainAccountId}, the token belongs to ${mainId}`,
+    'use the token of that account',
+  )
+}
+
+function usage(state: string, hint: string): DashkeepError {
+  return new DashkeepError(`Cannot move capacity: ${state}`, { kind: 'usage', hint })
+}
+
+/** The command lines that take up, or give up, what this one has left. */
+function waysOn({ account, config }: MoveVerbOptions, path: string): WaysOn {
+  const given = [
+    ...(config === undefined ? [] : ['--config', config]),
+    ...(account === undefined ? [] : ['--account', account]),
+    '--journal',
+    path,
+  ]
+  const words = given.map((word) => (/^[\w./:=-]+$/.test(word) ? word : JSON.stringify(word)))
+  const command = (flag: string) => `dashkeep accounts move-capacity ${flag} ${words.join(' ')}`
+  return { finish: command('--resume'), discard: command('--discard') }
+}
+
+function exitCodeFor(outcome: MoveOutcome, signal: AbortSignal): number {
+  if (outcome.ended === 'moved') return outcome.shown ? exitCodes.done : exitCodes.partly
+  if (signal.aborted) return exitCodeOfInterruption(signal)
+  return outcome.ended === 'undone' ? exitCodes.failed : exitCodes.partly
+}

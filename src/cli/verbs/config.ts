@@ -1,0 +1,59 @@
+import { stringify } from 'yaml'
+import type { Config } from '../../config/config.ts'
+import { toDocument } from '../../config/document.ts'
+import { loadConfig } from '../../config/load.ts'
+import { configSchema } from '../../config/schema.ts'
+import { warningsOf } from '../../config/warnings.ts'
+import { openArchive } from '../../open.ts'
+import { exitCodes } from '../../run/exit-codes.ts'
+import { createContext } from '../context.ts'
+import type { CommonOptions } from '../program.ts'
+import { plural, type Terminal } from '../terminal.ts'
+
+/** `dashkeep config check`: names every problem, and warns of what is often a mistake. */
+export async function check(terminal: Terminal, options: CommonOptions): Promise<number> {
+  const config = await checkConfig(terminal, options)
+  const { accounts, types } = config
+  const warnings = warningsOf(config)
+  const summary = {
+    valid: true,
+    accounts: accounts.length,
+    store: config.store?.url,
+    types,
+    warnings,
+  }
+  if (terminal.json) terminal.printJson(summary)
+  else {
+    const { green, yellow } = terminal.colors
+    const what = `${plural(accounts.length, 'account')}, ${types.join(', ')}, into ${config.store?.url}`
+    terminal.print(warnings.map((warning) => `${yellow('warning')} ${warning}`))
+    terminal.print(`${green('ok')} the configuration can be used: ${what}`)
+  }
+  return exitCodes.done
+}
+
+/** Reads a configuration that backups can run with. Throws a `usage` error with every problem. */
+export async function checkConfig(terminal: Terminal, options: CommonOptions): Promise<Config> {
+  const { config, log } = await createContext(terminal, options, ['accounts', 'store'])
+  // Reaches nothing, and finds an address that no store can have.
+  const store = await openArchive(config, { env: terminal.env, log })
+  await store.close()
+  return config
+}
+
+/**
+ * `dashkeep config print`: the configuration as it is understood, as a file that means the same.
+ * Secrets are never part of it.
+ */
+export async function print(terminal: Terminal, options: CommonOptions): Promise<number> {
+  const document = toDocument(await loadConfig(terminal.env, options))
+  if (terminal.json) terminal.printJson(document)
+  else terminal.print(stringify(document).trimEnd().split('\n'))
+  return exitCodes.done
+}
+
+/** `dashkeep config schema`: the JSON schema, as shipped in `config/`. */
+export async function schema(terminal: Terminal): Promise<number> {
+  terminal.printJson(configSchema(), (one) => JSON.stringify(one, undefined, 2))
+  return exitCodes.done
+}

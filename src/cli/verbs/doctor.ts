@@ -1,0 +1,279 @@
+import { futureToleranceMs } from '../../archive/future.ts'
+import { checkOrigin } from '../../archive/origin.ts'
+import { findPrevious } from '../../archive/previous.ts'
+import { probeStore, type StoreRight } from '../../archive/probe-store.ts'
+import type { SavedObjectSource } from '../../archive/source.ts'
+import { type AccountConfig, defaultTypes, type Limits } from '../../config/config.ts'
+import { warningsOf } from '../../config/warnings.ts'
+import { causeOf, hintOf } from '../../errors.ts'
+import { describeProxy } from '../../http/proxy.ts'
+import { connectAccount, openArchive } from '../../open.ts'
+import { exitCodes } from '../../run/exit-codes.ts'
+import { type Claim, findRivals } from '../../run/owners.ts'
+import type { ObjectStore } from '../../store/object-store.ts'
+import { type Context, createContext } from '../context.ts'
+import type { CommonOptions } from '../program.ts'
+import { formatTime, plural, type Terminal } from '../terminal.ts'
+import { coverageReasons, readCoverage } from './accounts-coverage.ts'
+import { manage, nameAccount } from './management.ts'
+
+/** One thing that was looked at. */
+interface Finding {
+  readonly check: string
+  readonly result: 'ok' | 'warning' | 'failed'
+  readonly detail: string
+  readonly hint?: string | undefined
+  /** What lies behind a failure, for the log. */
+  readonly cause?: string | undefined
+}
+
+/** `dashkeep doctor`: a line for each finding; exit 1 when one of them would fail a backup. */
+export async function doctor(terminal: Terminal, options: CommonOptions): Promise<number> {
+  const context = await createContext(terminal, options, ['accounts', 'store'])
+  terminal.progress.begin('checking')
+  const findings: Finding[] = []
+  for await (const { cause, ...finding } of examine(context, terminal)) {
+    findings.push(finding)
+    if (cause !== undefined)
+      context.log.debug({ cause, check: finding.check }, 'cause of the failure')
+    if (!terminal.json) printFinding(terminal, finding)
+  }
+  terminal.signal.throwIfAborted()
+  if (terminal.json) terminal.printJson({ findings })
+  const failed = findings.some(({ result }) => result === 'failed')
+  return failed ? exitCodes.failed : exitCodes.done
+}
+
+async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Finding> {
+  const { config } = context
+  const schedule = config.schedule && `, ${config.schedule.cron} (${config.schedule.timeZone})`
+  const what = `${plural(config.accounts.length, 'account')} with ${config.types.join(', ')}`
+  yield { check: 'configuration', result: 'ok', detail: `${what}${schedule ?? ''}` }
+  for (const detail of warningsOf(config)) {
+    yield { check: 'configuration', result: 'warning', detail }
+  }
+  for (const type of defaultTypes) {
+    if (!config.types.includes(type)) {
+      yield {
+        check: 'types',
+        result: 'warning',
+        detail: `objects of type ${type} are not backed up`,
+      }
+    }
+  }
+  const claims: Claim[] = []
+  for (const account of config.accounts) {
+    const owner = yield* examineAccount(account, context, terminal)
+    const accountId = account.accountId ?? owner
+    if (accountId !== undefined) claims.push({ account, accountId })
+  }
+  for (const [name, error] of findRivals(claims)) yield failure(`account ${name}`, error)
+  const store = await openArchive(config, { env: terminal.env, log: context.log })
+  try {
+    yield* examineStore(store, context, terminal)
+    yield* examineOrigins(store, claims, terminal)
+    yield* examineManagement(context, terminal, store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Returns the account that the token belongs to, when the service says so. */
+async function* examineAccount(
+  account: AccountConfig,
+  { config, log }: Context,
+  { env, signal, now }: Terminal,
+): AsyncGenerator<Finding, number | undefined> {
+  const check = `account ${account.name}`
+  if (isReadable(account.baseUrl)) {
+    const detail = `${account.baseUrl} is not encrypted: the token can be read on the way`
+    yield { check, result: 'warning', detail, hint: 'use https://' }
+  }
+  try {
+    await using service = await connectAccount(account, config, { env, log, now })
+    const { accountId, accountName } = await service.whoami({ signal })
+    const owner = `the token belongs to account ${accountId} (${accountName})`
+    if (account.accountId !== undefined && account.accountId !== accountId) {
+      const hint = 'use a token of the expected account, or correct the expected account id'
+      yield { check, result: 'failed', detail: `${owner}, expected is ${account.accountId}`, hint }
+    } else {
+      yield { check, result: 'ok', detail: `${owner}; the region is right` }
+    }
+    if (account.accountId === undefined) {
+      const detail = 'no expected account id: a token of any account would be taken'
+      yield {
+        check,
+        result: 'warning',
+        detail,
+        hint: `set accountId to ${accountId}, or DASHKEEP_ACCOUNT_ID without a file`,
+      }
+    }
+    const proxy = config.findProxy(new URL(account.baseUrl))
+    if (proxy) {
+      yield { check: `proxy (${account.name})`, result: 'ok', detail: describeProxy(proxy) }
+    }
+    yield clockFinding(account, service.clockSkewMs, config.limits)
+    yield* examineExports(service, { account, types: config.types, signal })
+    if (account.include?.includes('sub-accounts')) {
+      const { length } = await service.listSubAccounts({ signal })
+      yield { check, result: 'ok', detail: `the token may list the sub accounts: ${length}` }
+    }
+    return accountId
+  } catch (error) {
+    yield failure(check, error as Error)
+    return undefined
+  }
+}
+
+/** Begins an export of each type and reads no more than its beginning. */
+async function* examineExports(
+  service: SavedObjectSource,
+  options: { account: AccountConfig; types: readonly string[]; signal: AbortSignal },
+): AsyncGenerator<Finding> {
+  const { account, types, signal } = options
+  const check = `exports (${account.name})`
+  const exported: string[] = []
+  for (const type of types) {
+    try {
+      for await (const _beginning of await service.exportObjects(type, { signal })) break
+      exported.push(type)
+    } catch (error) {
+      yield failure(check, error as Error)
+    }
+  }
+  if (exported.length === 0) return
+  yield { check, result: 'ok', detail: `the service exports ${exported.join(', ')}` }
+}
+
+/** Whether a token sent there travels in the clear, beyond this machine. */
+function isReadable(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl)
+  return protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
+}
+
+/** A backup is refused from `maxClockSkewMs` on, and its snapshots look late or early before that. */
+function clockFinding(
+  account: AccountConfig,
+  skewMs: number | undefined,
+  { maxClockSkewMs }: Limits,
+): Finding {
+  const check = `clock (${account.name})`
+  if (skewMs === undefined) {
+    return { check, result: 'warning', detail: 'the service does not tell its time' }
+  }
+  const seconds = Math.round(Math.abs(skewMs) / 1000)
+  const detail = `${seconds} s from the service's clock`
+  const refused = Math.abs(skewMs) > maxClockSkewMs
+  if (!refused && Math.abs(skewMs) <= futureToleranceMs) return { check, result: 'ok', detail }
+  const hint = "set this machine's clock, for example by NTP: snapshots are named by it"
+  const consequence = refused ? ', so a backup takes no snapshot' : ''
+  return {
+    check,
+    result: refused ? 'failed' : 'warning',
+    detail: `this machine's clock is ${detail}${consequence}`,
+    hint,
+  }
+}
+
+async function* examineStore(
+  store: ObjectStore,
+  { config: { store: { lock } = { url: '' }, retention } }: Context,
+  { signal, now }: Terminal,
+): AsyncGenerator<Finding> {
+  const prunes = retention !== undefined
+  for await (const found of probeStore(store, { signal, now: now(), lockMs: lock?.durationMs })) {
+    yield describeRight(found, { store, mode: lock?.mode, prunes })
+    if (found.right === 'write' && found.error !== undefined) return
+  }
+  if (signal.aborted) return
+  for await (const { subject, hinders, ...found } of store.examine?.({ signal }) ?? []) {
+    const result = hinders === 'prune' && prunes ? 'failed' : found.result
+    yield { check: `store ${subject}`, ...found, result }
+  }
+}
+
+/** What only prune needs is missed by prune alone: that may be what is wanted. */
+function describeRight(
+  { right, error, lockedUntil, left }: StoreRight,
+  { store, mode, prunes }: { store: ObjectStore; mode: string | undefined; prunes: boolean },
+): Finding {
+  const check = `store ${right}`
+  const time = lockedUntil && formatTime(lockedUntil)
+  if (left !== undefined && lockedUntil !== undefined) {
+    const detail = `the probe ${store.url}/${left} is still there: it is locked until ${time}`
+    return { check, result: 'warning', detail, hint: 'remove it after that' }
+  }
+  if (error !== undefined) {
+    const result = ['retention', 'delete'].includes(right) && !prunes ? 'warning' : 'failed'
+    const consequence = left === undefined ? '' : ', so the probe is still there'
+    return { ...failure(check, error), result, detail: `${error.message}${consequence}` }
+  }
+  if (right === 'lock') {
+    const detail = `a probe was locked in ${mode} mode until ${time}, and its lock reads back`
+    return { check, result: 'ok', detail }
+  }
+  const isKept = right === 'delete' && time !== undefined
+  const kept = isKept ? `; its lock keeps the probe's bytes as an old version until ${time}` : ''
+  return { check, result: 'ok', detail: `${store.url}${kept}` }
+}
+
+/** Whether the archive holds snapshots of another service under the id of an account. */
+async function* examineOrigins(
+  store: ObjectStore,
+  claims: readonly Claim[],
+  { now, signal }: Terminal,
+): AsyncGenerator<Finding> {
+  for (const { account, accountId } of claims) {
+    try {
+      const { newest } = await findPrevious(store, accountId, now(), { signal })
+      checkOrigin(newest?.manifest, {
+        accountId,
+        address: account.baseUrl,
+        configuredAs: account.name,
+      })
+    } catch (error) {
+      yield failure(`account ${account.name}`, error as Error)
+    }
+  }
+}
+
+/** Whether the main account can be managed, and its sub accounts are backed up, however long ago. */
+async function* examineManagement(
+  context: Context,
+  terminal: Terminal,
+  store: ObjectStore,
+): AsyncGenerator<Finding> {
+  const account = context.config.management
+  if (account === undefined) return
+  try {
+    await using managing = await manage(terminal, context, account)
+    const maxAgeMs = Number.POSITIVE_INFINITY
+    const { accounts } = await readCoverage(terminal, managing, { store, maxAgeMs })
+    const main = `the token belongs to main account ${nameAccount(managing.service.main)}`
+    yield {
+      check: 'management',
+      result: 'ok',
+      detail: `${main}, which has ${plural(accounts.length, 'sub account')}`,
+    }
+    for (const sub of accounts) {
+      if (sub.state === 'covered') continue
+      const detail = `${nameAccount(sub)}: ${coverageReasons[sub.state]}`
+      const hint = '`dashkeep accounts coverage` shows all sub accounts'
+      yield { check: 'coverage', result: 'warning', detail, hint }
+    }
+  } catch (error) {
+    yield failure('management', error as Error)
+  }
+}
+
+function failure(check: string, error: Error): Finding {
+  const cause = causeOf(error)
+  return { check, result: 'failed', detail: error.message, hint: hintOf(error), cause }
+}
+
+function printFinding(terminal: Terminal, { check, result, detail, hint }: Finding): void {
+  const { colors } = terminal
+  const paint = { ok: colors.green, warning: colors.yellow, failed: colors.red }[result]
+  terminal.print(`${paint(result.padEnd(8))}${check}: ${detail}`)
+  if (hint !== undefined) terminal.print(`${' '.repeat(8)}hint: ${hint}`)
+}

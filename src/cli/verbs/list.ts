@@ -1,0 +1,95 @@
+import { listFolders, type SnapshotFolder, sizeOf } from '../../archive/archive.ts'
+import { exitCodes } from '../../run/exit-codes.ts'
+import { createContext } from '../context.ts'
+import { formatTable } from '../print/table.ts'
+import { watchForFuture } from '../print/warn-of-future.ts'
+import type { CommonOptions } from '../program.ts'
+import { configuredName, resolveAccountId } from '../select/choose-account.ts'
+import { formatAge, formatBytes, formatTime, plural, type Terminal } from '../terminal.ts'
+import { openWatchedArchive } from '../watched-archive.ts'
+
+/** `dashkeep list`: the snapshots, oldest first; with `--json` one per line, as they are found. */
+export async function list(
+  terminal: Terminal,
+  options: CommonOptions & { account?: string },
+): Promise<number> {
+  const { config, log } = await createContext(terminal, options, ['store'])
+  const store = await openWatchedArchive(terminal, { config, log })
+  terminal.progress.begin('listing', { unit: 'file', counting: 'list' })
+  try {
+    const rows: string[][] = []
+    const { signal } = terminal
+    const now = terminal.now()
+    const future = watchForFuture(now)
+    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
+    for await (const folder of listFolders(store, { accountId, signal })) {
+      if (!folder.complete) continue
+      const fromFuture = future.see(folder)
+      const name = configuredName(config, folder.accountId)
+      if (terminal.json) terminal.printJson(toJson(folder, { name, fromFuture }))
+      else rows.push(toRow(folder, { name, fromFuture }, terminal))
+    }
+    if (!terminal.json) printRows(terminal, rows, store.url)
+    future.warn(log)
+    return exitCodes.done
+  } finally {
+    await store.close()
+  }
+}
+
+/** What is known of a snapshot besides its keys. */
+interface Known {
+  /** The configured name of its account. */
+  readonly name: string | undefined
+  readonly fromFuture: boolean
+}
+
+/** Stable members for programs; documented in the README. */
+function toJson(
+  { accountId, snapshot, takenAt, files }: SnapshotFolder,
+  { name, fromFuture }: Known,
+): object {
+  return {
+    accountId,
+    configuredAs: name,
+    snapshot,
+    takenAt: takenAt.toISOString(),
+    files: files.size,
+    bytes: sizeOf({ files }),
+    fromFuture,
+  }
+}
+
+function toRow(
+  { accountId, snapshot, takenAt, files }: SnapshotFolder,
+  { name = '', fromFuture }: Known,
+  { colors, now }: Terminal,
+): string[] {
+  return [
+    String(accountId),
+    name,
+    snapshot,
+    formatTime(takenAt),
+    fromFuture ? colors.red('from the future') : formatAge(takenAt, now()),
+    // A manifest alone says that nothing had changed.
+    files.size === 1 ? 'unchanged' : plural(files.size, 'file'),
+    formatBytes(sizeOf({ files })),
+  ]
+}
+
+function printRows(terminal: Terminal, rows: string[][], url: string): void {
+  if (rows.length === 0) {
+    terminal.print(`No snapshots in ${url}`)
+    return
+  }
+  const header = ['ACCOUNT', 'NAME', 'SNAPSHOT', 'TAKEN (UTC)', 'AGE', 'HOLDS', 'SIZE']
+  const isNamed = rows.some(([, name]) => name !== '')
+  const lines = isNamed ? [header, ...rows] : [header, ...rows].map((row) => row.toSpliced(1, 1))
+  const [first = [], ...others] = lines
+  const right = [0, first.length - 1]
+  // The name of a snapshot says when it was taken.
+  const narrow = { flexible: ['NAME'], optional: ['TAKEN (UTC)'] }
+  terminal.print(formatTable(terminal, first, others, { right, ...narrow }))
+  terminal.print()
+  terminal.print(`${plural(rows.length, 'snapshot')} in ${url}`)
+}

@@ -1,0 +1,294 @@
+import { sizeOf } from '../../archive/archive.ts'
+import {
+  type AccountPrunePlan,
+  applyPrune,
+  foldersToRemove,
+  type NamedRemoval,
+  planPrune,
+  type Removal,
+} from '../../archive/prune.ts'
+import { findEmptyFolders, findLeftWrites } from '../../archive/sweep.ts'
+import type { Config, Retention } from '../../config/config.ts'
+import { parseDuration } from '../../config/duration.ts'
+import { DashkeepError } from '../../errors.ts'
+import { exitCodes } from '../../run/exit-codes.ts'
+import type { EmptyFolder, ObjectStore, UnfinishedWrite } from '../../store/object-store.ts'
+import { createContext } from '../context.ts'
+import { formatTable } from '../print/table.ts'
+import { warnOfFuture } from '../print/warn-of-future.ts'
+import type { CommonOptions } from '../program.ts'
+import { resolveAccountId } from '../select/choose-account.ts'
+import { confirm, formatBytes, formatTime, plural, type Terminal } from '../terminal.ts'
+import { openWatchedArchive } from '../watched-archive.ts'
+
+interface PruneOptions extends CommonOptions {
+  readonly account?: string
+  readonly keepLast?: number
+  readonly keepHourly?: number
+  readonly keepDaily?: number
+  readonly keepWeekly?: number
+  readonly keepMonthly?: number
+  readonly keepYearly?: number
+  readonly keepWithin?: string
+  readonly remove?: readonly string[]
+  readonly yes?: boolean
+}
+
+/** What a run of prune found. */
+interface Plan {
+  readonly plans: readonly AccountPrunePlan[]
+  readonly leftWrites: readonly UnfinishedWrite[]
+  readonly emptyFolders: readonly EmptyFolder[]
+  /** The snapshots to remove, when names were given in place of rules. */
+  readonly named: ReadonlySet<string> | undefined
+}
+
+/** What a run of prune found and did. */
+interface Outcome extends Plan {
+  /** Whether it was agreed to; nothing was removed otherwise. */
+  readonly agreed: boolean
+  readonly removals: readonly Removal[]
+}
+
+/** `dashkeep prune`: shows the plan, asks, removes. Without `--yes` a pipe changes nothing. */
+export async function prune(terminal: Terminal, options: PruneOptions): Promise<number> {
+  const { config, log } = await createContext(terminal, options, ['store'])
+  const wanted = wantedBy(options, config)
+  const store = await openWatchedArchive(terminal, { config, log })
+  const now = terminal.now()
+  try {
+    const { signal } = terminal
+    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
+    const plan = await makePlan(terminal, options, { store, accountId, wanted, now })
+    for (const { accountId, decisions } of plan.plans) {
+      const folders = decisions.map(({ candidate }) => candidate.folder)
+      warnOfFuture(log, accountId, folders, now)
+    }
+    const number = countItems(plan)
+    if (!terminal.json) printPlan(terminal, plan)
+    const question = `Remove ${plural(number, 'item')} from ${store.url}?`
+    const agreed = number > 0 && (await confirm(terminal, question, options)) === 'yes'
+    const removals = agreed ? await carryOut(terminal, plan, { store, now }) : []
+    const outcome = { ...plan, agreed, removals }
+    if (terminal.json) terminal.printJson(toJson(outcome))
+    else printOutcome(terminal, outcome, number)
+    return exitCodeFor(outcome)
+  } finally {
+    await store.close()
+  }
+}
+
+async function makePlan(
+  { signal, progress }: Terminal,
+  { remove }: PruneOptions,
+  from: {
+    store: ObjectStore
+    accountId: number | undefined
+    wanted: Retention | NamedRemoval
+    now: Date
+  },
+): Promise<Plan> {
+  const { store, accountId, wanted, now } = from
+  progress.begin('planning', { unit: 'manifest', counting: 'read' })
+  const plans = await Array.fromAsync(planPrune(store, wanted, { now, accountId, signal }))
+  const named = remove && new Set(remove)
+  for (const name of named ?? []) refuseUnknown(name, plans, store.url)
+  if (named) return { plans, leftWrites: [], emptyFolders: [], named }
+  progress.begin('looking for what interrupted runs left')
+  const leftWrites = await findLeftWrites(store, { now, signal })
+  const emptyFolders = await findEmptyFolders(store, { now, signal })
+  return { plans, leftWrites, emptyFolders, named }
+}
+
+async function carryOut(
+  { signal, progress }: Terminal,
+  { plans, leftWrites, emptyFolders }: Plan,
+  { store, now }: { store: ObjectStore; now: Date },
+): Promise<Removal[]> {
+  const removals: Removal[] = []
+  const total = sum(plans.flatMap(foldersToRemove).map(({ files }) => files.size))
+  progress.begin('removing', { unit: 'file', total, counting: 'remove' })
+  for (const plan of plans) {
+    for await (const removal of applyPrune(store, plan, { now, signal })) removals.push(removal)
+  }
+  for (const left of [...leftWrites, ...emptyFolders]) await left.remove({ signal })
+  return removals
+}
+
+/** What was asked for: names, or rules. */
+function wantedBy(options: PruneOptions, config: Config): Retention | NamedRemoval {
+  const given = policyOf(options)
+  if (options.remove === undefined) {
+    const policy = given ?? config.retention
+    if (policy === undefined) throw noPolicy()
+    return policy
+  }
+  if (given === undefined) return { named: new Set(options.remove) }
+  throw new DashkeepError('Cannot prune: --remove and rules that keep exclude each other', {
+    kind: 'usage',
+    hint: 'run prune twice, once with each',
+  })
+}
+
+function refuseUnknown(name: string, plans: readonly AccountPrunePlan[], url: string): void {
+  const folders = plans.flatMap(({ decisions }) => decisions.map(({ candidate }) => candidate))
+  const refused = plans.some(({ refusal }) => refusal !== undefined)
+  if (refused || folders.some(({ snapshot }) => snapshot === name)) return
+  throw new DashkeepError(`Cannot remove the snapshot ${name}: ${url} does not hold it`, {
+    kind: 'usage',
+    hint: 'give the whole name; `dashkeep list` shows the snapshots there are',
+  })
+}
+
+/** Rules on the command line take the place of the configured ones, all together. */
+function policyOf(options: PruneOptions): Retention | undefined {
+  const { keepLast, keepHourly, keepDaily, keepWeekly, keepMonthly, keepYearly } = options
+  const withinMs = options.keepWithin === undefined ? undefined : parseDuration(options.keepWithin)
+  const numbers = {
+    last: keepLast,
+    hourly: keepHourly,
+    daily: keepDaily,
+    weekly: keepWeekly,
+    monthly: keepMonthly,
+    yearly: keepYearly,
+  }
+  for (const [rule, number] of Object.entries(numbers)) {
+    if (number !== undefined && !(Number.isSafeInteger(number) && number > 0)) {
+      throw new DashkeepError(`Cannot keep --keep-${rule}: it is not a number from 1 on`, {
+        kind: 'usage',
+      })
+    }
+  }
+  const given = [...Object.values(numbers), withinMs].some((value) => value !== undefined)
+  return given ? { ...numbers, withinMs } : undefined
+}
+
+function noPolicy(): DashkeepError {
+  return new DashkeepError('Cannot prune: no rule says what to keep', {
+    kind: 'usage',
+    hint: 'configure retention, or say for example --keep-daily 7 --keep-weekly 4 --keep-monthly 12',
+  })
+}
+
+function countItems({ plans, leftWrites, emptyFolders }: Plan): number {
+  return plans.flatMap(foldersToRemove).length + leftWrites.length + emptyFolders.length
+}
+
+/** What carrying out the plan frees. How large unfinished writes are, no store says. */
+function bytesToFree({ plans }: Plan): number {
+  return sum(plans.flatMap(foldersToRemove).map(sizeOf))
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+function exitCodeFor({ plans, named, removals }: Outcome): number {
+  const stays = plans.some(({ decisions }) =>
+    decisions.some(({ candidate, keep }) => keep && named?.has(candidate.snapshot)),
+  )
+  const failed = removals.some(({ error }) => error !== undefined)
+  const refused = plans.some(({ refusal }) => refusal !== undefined)
+  return failed || refused || stays ? exitCodes.partly : exitCodes.done
+}
+
+/** Stable members for programs; documented in the README. */
+function toJson(outcome: Outcome): object {
+  const { plans, leftWrites, emptyFolders, agreed, removals } = outcome
+  const removed = removals.filter(isRemoved)
+  return {
+    done: agreed,
+    accounts: plans.map(({ accountId, refusal, decisions, leftovers }) => ({
+      accountId,
+      refusal,
+      snapshots: decisions.map(({ candidate, keep, reasons }) => ({
+        snapshot: candidate.snapshot,
+        keep,
+        reasons,
+        bytes: sizeOf(candidate.folder),
+      })),
+      leftovers: leftovers.map(({ snapshot }) => snapshot),
+    })),
+    unfinishedWrites: leftWrites.length,
+    emptyFolders: emptyFolders.length,
+    bytes: bytesToFree(outcome),
+    removed: removed.length,
+    removedBytes: sum(removed.map(({ bytes }) => bytes)),
+    locked: removals
+      .filter(({ keptUntil }) => keptUntil !== undefined)
+      .map(({ accountId, snapshot, keptUntil }) => ({ accountId, snapshot, keptUntil })),
+    failed: removals
+      .filter(({ error }) => error !== undefined)
+      .map(({ accountId, snapshot, error }) => ({ accountId, snapshot, error: error?.message })),
+  }
+}
+
+function printPlan(terminal: Terminal, plan: Plan): void {
+  const { plans, leftWrites, emptyFolders, named } = plan
+  const { colors } = terminal
+  const shown = ({ candidate }: { candidate: { snapshot: string } }) =>
+    named?.has(candidate.snapshot) ?? true
+  const rows = plans.flatMap(({ accountId, refusal, decisions, leftovers }) => [
+    ...decisions.filter(shown).map(({ candidate, keep, reasons }) => {
+      const stays = keep || refusal !== undefined
+      return [
+        stays ? colors.green('keep') : colors.red('remove'),
+        String(accountId),
+        candidate.snapshot,
+        formatBytes(sizeOf(candidate.folder)),
+        `${keep || refusal === undefined ? '' : 'would be removed: '}${reasons.join(', ')}`,
+      ]
+    }),
+    ...leftovers.map((folder) => {
+      const reason = 'left by an interrupted run more than a day ago'
+      const size = formatBytes(sizeOf(folder))
+      return [colors.red('sweep'), String(accountId), folder.snapshot, size, reason]
+    }),
+  ])
+  if (rows.length > 0) {
+    terminal.print(
+      formatTable(terminal, ['', 'ACCOUNT', 'SNAPSHOT', 'SIZE', 'REASONS'], rows, {
+        right: [1, 3],
+        wrapped: 'REASONS',
+      }),
+    )
+  }
+  for (const { accountId, refusal } of plans) {
+    if (refusal === undefined) continue
+    terminal.print(
+      `${colors.yellow('refused')} ${accountId}: no snapshot is removed, since ${refusal}`,
+    )
+  }
+  if (leftWrites.length > 0) {
+    terminal.print(`${plural(leftWrites.length, 'unfinished write')} from more than a day ago`)
+  }
+  if (emptyFolders.length > 0) {
+    terminal.print(`${plural(emptyFolders.length, 'empty folder')} from more than a day ago`)
+  }
+  const number = countItems(plan)
+  if (number === 0) return
+  terminal.print(
+    `${plural(number, 'item')} to remove, which frees ${formatBytes(bytesToFree(plan))}`,
+  )
+}
+
+function printOutcome(terminal: Terminal, { agreed, removals }: Outcome, number: number): void {
+  const { colors } = terminal
+  if (number === 0) terminal.print('Nothing to remove')
+  else if (!agreed) terminal.print('Nothing was removed; --yes does it')
+  else {
+    const done = removals.filter(isRemoved)
+    const freed = formatBytes(sum(done.map(({ bytes }) => bytes)))
+    terminal.print(`${colors.green('removed')} ${plural(done.length, 'folder')}, ${freed} freed`)
+  }
+  for (const { accountId, snapshot, error, keptUntil } of removals) {
+    const name = `${accountId}/${snapshot}`
+    if (error) terminal.print(`${colors.yellow('kept')} ${name}: ${error.message}`)
+    if (keptUntil)
+      terminal.print(`${colors.green('kept')} ${name}: locked until ${formatTime(keptUntil)}`)
+  }
+}
+
+function isRemoved({ error, keptUntil }: Removal): boolean {
+  return error === undefined && keptUntil === undefined
+}

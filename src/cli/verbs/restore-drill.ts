@@ -1,0 +1,169 @@
+import { type AccountStatus, readStatus } from '../../archive/status.ts'
+import { OpenError } from '../../datafile/encryption.ts'
+import { DashkeepError } from '../../errors.ts'
+import { openEncryption, scanLimitsOf } from '../../open.ts'
+import type { DrillResult } from '../../restore/drill.ts'
+import { exitCodes } from '../../run/exit-codes.ts'
+import type { ObjectStore } from '../../store/object-store.ts'
+import { createContext } from '../context.ts'
+import { type DrillOptions, drillAccount } from '../drill-account.ts'
+import { describeAbsence, reportNothingProven } from '../print/nothing-proven.ts'
+import { formatTable } from '../print/table.ts'
+import { logFuture } from '../print/warn-of-future.ts'
+import { resolveAccountId } from '../select/choose-account.ts'
+import { formatTime, plural, type Terminal } from '../terminal.ts'
+import { openWatchedArchive } from '../watched-archive.ts'
+import type { RestoreOptions } from './restore.ts'
+
+/** What a drill has shown of one account. */
+interface AccountDrill extends AccountStatus {
+  /** Undefined when there was no good snapshot, or it could not be restored. */
+  readonly result?: DrillResult | undefined
+  readonly error?: Error | undefined
+}
+
+/**
+ * `dashkeep restore --drill`: restores the newest good snapshot of every account into a service of
+ * its own, through the same client as ever, and compares what comes back byte for byte.
+ */
+export async function drill(terminal: Terminal, options: RestoreOptions): Promise<number> {
+  const context = await createContext(terminal, options, ['store'])
+  const { signal, env } = terminal
+  const limits = scanLimitsOf(context.config)
+  const reading = { limits, signal, opener: await openEncryption(context.config, env) }
+  const store = await openWatchedArchive(terminal, context)
+  terminal.progress.begin('restoring into a sandbox', { unit: 'account' })
+  const drills: AccountDrill[] = []
+  const now = terminal.now()
+  let accountId: number | undefined
+  try {
+    accountId = await resolveAccountId(store, context.config, options.account, { now, signal })
+    for await (const status of readStatus(store, { now, accountId, signal })) {
+      logFuture(context.log, status.accountId, status.fromFuture)
+      terminal.progress.note(`account ${status.accountId}`)
+      drills.push({ ...status, ...(await tryDrill(store, status, { context, reading })) })
+      terminal.progress.advance()
+    }
+  } finally {
+    terminal.progress.end()
+    await store.close()
+  }
+  if (drills.length === 0) {
+    const absence = describeAbsence(store.url, 'snapshot', accountId)
+    return reportNothingProven(terminal, absence, { accounts: [] })
+  }
+  const [first] = drills
+  if (first?.error !== undefined && drills.every(({ error }) => error && !isDamage(error))) {
+    throw first.error
+  }
+  if (terminal.json) terminal.printJson({ accounts: drills.map(toJson) })
+  else printDrills(terminal, drills)
+  return exitCodeOfDrills(drills)
+}
+
+/** Only damage counts as failed: a missing key or a full disk says nothing about the backups. */
+function exitCodeOfDrills(drills: readonly AccountDrill[]): number {
+  const results = drills.map(resultOf)
+  if (results.includes('failed')) return exitCodes.unverified
+  return results.every((result) => result === 'restored') ? exitCodes.done : exitCodes.partly
+}
+
+async function tryDrill(
+  store: ObjectStore,
+  { newestGood }: AccountStatus,
+  options: DrillOptions,
+): Promise<Pick<AccountDrill, 'result' | 'error'>> {
+  if (newestGood === undefined) return {}
+  try {
+    return { result: await drillAccount(store, newestGood, options) }
+  } catch (error) {
+    options.reading.signal.throwIfAborted()
+    return { error: error as Error }
+  }
+}
+
+function isDamage(error: Error): boolean {
+  return error instanceof DashkeepError && error.kind === 'unverified'
+}
+
+/**
+ * How the drill of an account ended:
+ * - `restored`: each object came back byte for byte.
+ * - `failed`: the backup is damaged, or objects came back otherwise or not at all.
+ * - `unopened`: it is encrypted, and no key at hand opens it.
+ * - `unproven`: the drill could not be done, or there is no good snapshot.
+ */
+type Result = 'restored' | 'failed' | 'unopened' | 'unproven'
+
+function resultOf({ result, error, problems }: AccountDrill): Result {
+  if (result !== undefined) return result.different === 0 ? 'restored' : 'failed'
+  if (error instanceof OpenError) return 'unopened'
+  // Without a good snapshot the problems are manifests that cannot be read.
+  const isDamaged = error === undefined ? problems.length > 0 : isDamage(error)
+  return isDamaged ? 'failed' : 'unproven'
+}
+
+function paintResult(drilled: AccountDrill, colors: Terminal['colors']): string {
+  const result = resultOf(drilled)
+  const { green, yellow, red } = colors
+  return { restored: green, unopened: yellow, unproven: yellow, failed: red }[result](result)
+}
+
+function printDrills(terminal: Terminal, drills: readonly AccountDrill[]): void {
+  const { colors } = terminal
+  const rows = drills.map((drilled) => [
+    String(drilled.accountId),
+    drilled.newestGood?.snapshot ?? '',
+    drilled.newestGood ? formatTime(new Date(drilled.newestGood.takenAt)) : '',
+    drilled.result ? String(drilled.result.objects) : '',
+    drilled.result ? String(drilled.result.restored) : '',
+    paintResult(drilled, colors),
+  ])
+  const header = ['ACCOUNT', 'SNAPSHOT', 'TAKEN', 'OBJECTS', 'RESTORED', 'RESULT']
+  terminal.print(formatTable(terminal, header, rows, { right: [0, 3, 4], optional: ['TAKEN'] }))
+  for (const drilled of drills) {
+    for (const reason of reasonsOf(drilled)) {
+      terminal.print(`${paintResult(drilled, colors)} ${drilled.accountId}: ${reason}`)
+    }
+  }
+  for (const { accountId, problems } of drills) {
+    for (const problem of problems)
+      terminal.print(`${colors.yellow('warning')} ${accountId}: ${problem}`)
+  }
+  const proven = drills.filter((drilled) => resultOf(drilled) === 'restored').length
+  terminal.print()
+  terminal.print(
+    `${proven} of ${plural(drills.length, 'account')} restored into a sandbox, each object the same to the byte`,
+  )
+}
+
+function reasonsOf(drilled: AccountDrill): string[] {
+  const { newestGood, result, error } = drilled
+  const ids = result?.differing.slice(0, 10) ?? []
+  const left = (result?.different ?? 0) - ids.length
+  const more = left > 0 ? ` and ${left} more` : ''
+  return [
+    ...(newestGood === undefined ? ['the archive holds no good snapshot of it'] : []),
+    ...(error ? [error.message] : []),
+    ...(ids.length > 0 ? [`not the same: ${ids.join(', ')}${more}`] : []),
+  ]
+}
+
+/** Stable members for programs; documented in the README. */
+function toJson(drilled: AccountDrill): object {
+  const { accountId, accountName, newestGood, result } = drilled
+  return {
+    accountId,
+    accountName,
+    snapshot: newestGood?.snapshot,
+    takenAt: newestGood?.takenAt,
+    result: resultOf(drilled),
+    objects: result?.objects,
+    restored: result?.restored,
+    different: result?.different,
+    differing: result?.differing,
+    reasons: reasonsOf(drilled),
+    problems: drilled.problems,
+    fromFuture: drilled.fromFuture,
+  }
+}

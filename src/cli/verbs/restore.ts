@@ -1,0 +1,207 @@
+import { readManifest } from '../../archive/archive.ts'
+import type { Manifest } from '../../archive/manifest.ts'
+import type { ConfigNeed } from '../../config/load.ts'
+import { DashkeepError } from '../../errors.ts'
+import { openEncryption, scanLimitsOf } from '../../open.ts'
+import { readCatalogue } from '../../restore/catalogue.ts'
+import { chooseObjects, type Selection } from '../../restore/choose.ts'
+import { folderSource } from '../../restore/folder-source.ts'
+import { writeOpened } from '../../restore/opened-folder.ts'
+import { type RestoreSource, snapshotSource } from '../../restore/source.ts'
+import { sameObject } from '../../restore/target.ts'
+import { type WrittenFiles, writeDocuments, writeNdjson } from '../../restore/to-files.ts'
+import { exitCodes } from '../../run/exit-codes.ts'
+import type { ObjectStore } from '../../store/object-store.ts'
+import { type Context, createContext } from '../context.ts'
+import {
+  MAX_SHOWN,
+  needsToJson,
+  printNeeds,
+  printSource,
+  sourceToJson,
+} from '../print/restore-report.ts'
+import type { CommonOptions } from '../program.ts'
+import { resolveAccountId } from '../select/choose-account.ts'
+import { selectSnapshot } from '../select/select-snapshots.ts'
+import { plural, type Terminal } from '../terminal.ts'
+import { openWatchedArchive } from '../watched-archive.ts'
+
+/** Options of the verb, as the command line gives them. */
+export interface RestoreOptions extends CommonOptions {
+  readonly snapshot?: string
+  readonly account?: string
+  readonly from?: string
+  readonly object?: readonly string[]
+  readonly withoutReferences?: boolean
+  readonly to?: string
+  readonly pretty?: string
+  readonly ndjson?: string
+  readonly toService?: boolean
+  readonly intoAccount?: string
+  readonly drill?: boolean
+  readonly overwrite?: boolean
+  readonly anyVersion?: boolean
+  readonly allowSuspect?: boolean
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+}
+
+/** What to restore: where it comes from, and which objects. */
+export interface Restoring {
+  readonly source: RestoreSource
+  /** The snapshot's manifest; undefined for a folder. */
+  readonly manifest: Manifest | undefined
+  readonly selection: Selection
+}
+
+/** `dashkeep restore`: objects of a snapshot or a folder into files, or back into the service. */
+export async function restore(terminal: Terminal, options: RestoreOptions): Promise<number> {
+  checkOptions(options)
+  if (options.drill) {
+    const { drill } = await import('./restore-drill.ts')
+    return drill(terminal, options)
+  }
+  const context = await createContext(terminal, options, needsOf(options))
+  await using stack = new AsyncDisposableStack()
+  const store = context.config.store && (await openWatchedArchive(terminal, context))
+  if (store) stack.defer(() => store.close())
+  terminal.progress.begin('listing', { unit: 'file', counting: 'list' })
+  const opened = await openSource(terminal, options, context, store)
+  terminal.progress.begin('reading the objects', { totalBytes: storedBytesOf(opened.manifest) })
+  const catalogue = await readCatalogue(opened.source, sameObject)
+  const selection = chooseObjects(opened.source, catalogue, {
+    names: options.object,
+    withNeeds: !options.withoutReferences,
+  })
+  const restoring = { ...opened, selection }
+  if (options.toService) {
+    const { restoreToService } = await import('./restore-service.ts')
+    return restoreToService(terminal, options, { context, store, restoring })
+  }
+  terminal.progress.begin('writing', { totalBytes: storedBytesOf(opened.manifest) })
+  const written = await writeFiles(restoring, options)
+  report(terminal, restoring, written)
+  return exitCodes.done
+}
+
+/** What reading every file of a snapshot once reads. */
+function storedBytesOf(manifest: Manifest | undefined): number | undefined {
+  return manifest?.exports.reduce((sum, { file }) => sum + file.stored.bytes, 0)
+}
+
+const targets = [
+  ['to', '--to <folder>'],
+  ['pretty', '--pretty <folder>'],
+  ['ndjson', '--ndjson <file>'],
+  ['toService', '--to-service'],
+  ['drill', '--drill'],
+] as const
+
+function checkOptions(options: RestoreOptions): void {
+  const given = targets.filter(([name]) => options[name] !== undefined)
+  if (given.length !== 1) {
+    const flags = (given.length === 0 ? targets : given).map(([, flag]) => flag).join(', ')
+    throw usage(
+      given.length === 0 ? 'nothing says where to' : 'it can go to one place at a time',
+      given.length === 0 ? `give one of ${flags}` : `choose one of ${flags}`,
+    )
+  }
+  if (options.dryRun && !options.toService) {
+    throw usage('--dry-run is for --to-service', 'leave it out; files never replace others unasked')
+  }
+  if (options.from !== undefined && (options.snapshot !== undefined || options.drill)) {
+    throw usage('--from takes the place of a snapshot', 'leave out one of the two')
+  }
+  if (options.drill && (options.snapshot !== undefined || options.object !== undefined)) {
+    throw usage(
+      'a drill restores the newest good snapshot of every account, whole',
+      'leave out snapshot and objects; --account chooses an account',
+    )
+  }
+}
+
+function usage(state: string, hint: string): DashkeepError {
+  return new DashkeepError(`Cannot restore: ${state}`, { kind: 'usage', hint })
+}
+
+/** Before the service overwrites, its present state goes into the archive. */
+function needsOf({ from, toService, overwrite }: RestoreOptions): ConfigNeed[] {
+  const needsStore = from === undefined || (toService && overwrite)
+  return [...(needsStore ? ['store' as const] : []), ...(toService ? ['accounts' as const] : [])]
+}
+
+async function openSource(
+  terminal: Terminal,
+  options: RestoreOptions,
+  { config, log }: Context,
+  store: ObjectStore | undefined,
+): Promise<Omit<Restoring, 'selection'>> {
+  const { signal } = terminal
+  const limits = scanLimitsOf(config)
+  if (options.from !== undefined || store === undefined) {
+    const source = await folderSource(options.from ?? '', { limits, signal })
+    return { source, manifest: undefined }
+  }
+  const now = terminal.now()
+  const accountId = await resolveAccountId(store, config, options.account, { now, signal })
+  const folder = await selectSnapshot(store, options.snapshot ?? 'latest', {
+    accountId,
+    signal,
+    now,
+    log,
+  })
+  const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, { signal })
+  refuseSuspect(manifest, options)
+  const opener = await openEncryption(config, terminal.env)
+  return { source: snapshotSource(store, manifest, { opener, limits, signal }), manifest }
+}
+
+function refuseSuspect({ snapshot, suspect }: Manifest, { allowSuspect }: RestoreOptions): void {
+  if (suspect === undefined || allowSuspect) return
+  const { reasons, lastGood } = suspect
+  throw new DashkeepError(
+    `Cannot restore snapshot ${snapshot}: it is suspect (${reasons.join('; ')})`,
+    {
+      kind: 'usage',
+      hint: `${lastGood === undefined ? '' : `the last good one is ${lastGood}; `}--allow-suspect restores it all the same`,
+    },
+  )
+}
+
+function writeFiles(
+  { source, selection }: Restoring,
+  { to, pretty, ndjson, overwrite }: RestoreOptions,
+): Promise<WrittenFiles> {
+  if (to !== undefined) return writeDocuments(source, selection, to, { overwrite })
+  if (pretty !== undefined) return writeOpened(source, selection, pretty, { overwrite })
+  return writeNdjson(source, selection, ndjson ?? '', { overwrite })
+}
+
+function report(terminal: Terminal, restoring: Restoring, written: WrittenFiles): void {
+  const { selection } = restoring
+  if (terminal.json) {
+    terminal.printJson({
+      source: sourceToJson(restoring),
+      written,
+      ...needsToJson(selection, selection.missing),
+    })
+    return
+  }
+  const { colors } = terminal
+  printSource(terminal, restoring)
+  const added = selection.added > 0 ? `, ${selection.added} of them since others need them` : ''
+  terminal.print(
+    `${colors.green('restored')} ${plural(written.objects, 'object')}${added} into ${written.path} (${plural(written.files, 'file')})`,
+  )
+  for (const id of written.leftOut) {
+    terminal.print(`${colors.yellow('left out')} ${id}: its hit holds no object`)
+  }
+  if (written.kept.length > 0) {
+    const shown = written.kept.slice(0, MAX_SHOWN).join(', ')
+    const more = written.kept.length > MAX_SHOWN ? ', …' : ''
+    terminal.print(
+      `${colors.yellow('kept')} ${plural(written.kept.length, 'file')} that dashkeep did not write like this: ${shown}${more}`,
+    )
+  }
+  printNeeds(terminal, selection, selection.missing)
+}

@@ -1,0 +1,238 @@
+import { stateOf } from '../../archive/account-state.ts'
+import { countObjects } from '../../archive/manifest.ts'
+import { readStatus } from '../../archive/status.ts'
+import type { AccountConfig } from '../../config/config.ts'
+import { parseDuration } from '../../config/duration.ts'
+import { DashkeepError } from '../../errors.ts'
+import { exitCodes } from '../../run/exit-codes.ts'
+import type { ObjectStore } from '../../store/object-store.ts'
+import { type Context, createContext } from '../context.ts'
+import { type Line, unknownOwner } from '../print/status-line.ts'
+import { formatTable } from '../print/table.ts'
+import { logFuture } from '../print/warn-of-future.ts'
+import type { CommonOptions } from '../program.ts'
+import { configuredName, lookUpAccount } from '../select/choose-account.ts'
+import { formatAge, formatBytes, plural, type Terminal } from '../terminal.ts'
+import { openWatchedArchive } from '../watched-archive.ts'
+import { manage } from './management.ts'
+import type { Found } from './status-ping.ts'
+
+/** `dashkeep status`: fit for a monitoring check by its exit code and its JSON alike. */
+export async function status(
+  terminal: Terminal,
+  options: CommonOptions & {
+    account?: string
+    maxAge?: string
+    listen?: string
+    interval?: string
+    ping?: boolean
+  },
+): Promise<number> {
+  if (options.listen !== undefined) {
+    const { serveStatus } = await import('./status-listen.ts')
+    return serveStatus(terminal, { ...options, listen: options.listen })
+  }
+  if (options.interval !== undefined) {
+    throw new DashkeepError('Cannot use --interval: there is no --listen', {
+      kind: 'usage',
+      hint: 'add --listen 127.0.0.1:5337 to look at the archive again and again',
+    })
+  }
+  const { maxAge, account } = options
+  const maxAgeMs = maxAge === undefined ? undefined : parseDuration(maxAge)
+  if (options.ping && maxAgeMs === undefined) throw neverStale
+  const context = await createContext(terminal, options, ['store'])
+  const judge = () => judgeArchive(terminal, context, { maxAgeMs, account })
+  if (!options.ping) return (await judge()).exitCode
+  const { pingFound } = await import('./status-ping.ts')
+  return pingFound(terminal, context, judge)
+}
+
+const neverStale = new DashkeepError('Cannot ping: without --max-age no account is ever stale', {
+  kind: 'usage',
+  hint: 'add --max-age 26h for a backup each day',
+})
+
+/** Judges one account or all, and prints what it finds. */
+async function judgeArchive(
+  terminal: Terminal,
+  context: Context,
+  { maxAgeMs, account }: { maxAgeMs: number | undefined; account: string | undefined },
+): Promise<Found> {
+  const { config, log } = context
+  const store = await openWatchedArchive(terminal, { config, log })
+  const now = terminal.now()
+  try {
+    terminal.progress.begin('reading', { unit: 'manifest', counting: 'read' })
+    const asking = { now, maxAgeMs, signal: terminal.signal }
+    const lines = account
+      ? await readAccount(store, context, account, asking)
+      : await readLines(store, context, asking)
+    let unlisted: Error | undefined
+    if (account === undefined) {
+      const configured = config.accounts.map(({ name, accountId }) => {
+        return { name, accountId, configuredAs: name }
+      })
+      lines.push(...missingAccounts(configured, lines))
+      const listed = await listSubAccounts(context, terminal)
+      if (listed instanceof Error) unlisted = listed
+      else lines.push(...missingAccounts(listed, lines))
+    }
+    if (terminal.json) {
+      const accounts = lines.map((line) => toJson(line, now))
+      terminal.printJson({ accounts, subAccountsError: unlisted?.message })
+    } else printStatus(terminal, lines, { now, url: store.url, unlisted })
+    const exitCode = exitCodeFor(lines)
+    const isPartly = exitCode === exitCodes.done && unlisted !== undefined
+    return { lines, unlisted, exitCode: isPartly ? exitCodes.partly : exitCode }
+  } finally {
+    await store.close()
+  }
+}
+
+interface Asking {
+  readonly now: Date
+  readonly maxAgeMs: number | undefined
+  readonly signal: AbortSignal
+}
+
+async function readLines(
+  store: ObjectStore,
+  { config, log }: Context,
+  asking: Asking & { accountId?: number | undefined },
+): Promise<Line[]> {
+  const lines: Line[] = []
+  for await (const status of readStatus(store, asking)) {
+    const { accountId, accountName: name, fromFuture } = status
+    const configuredAs = configuredName(config, accountId, status.configuredAs)
+    lines.push({ state: stateOf(status, asking), accountId, name, configuredAs, status })
+    logFuture(log, accountId, fromFuture)
+  }
+  return lines
+}
+
+/** The account of this name or id; missing when the archive holds nothing of it. */
+async function readAccount(
+  store: ObjectStore,
+  context: Context,
+  text: string,
+  asking: Asking,
+): Promise<Line[]> {
+  const accountId = await lookUpAccount(store, context.config, text, asking)
+  const missing = { state: 'missing', accountId, status: undefined } as const
+  // Only a configured account can be meant and still have no id.
+  if (accountId === undefined) return [{ ...missing, name: text, configuredAs: text }]
+  const lines = await readLines(store, context, { ...asking, accountId })
+  if (lines.length > 0) return lines
+  const configuredAs = configuredName(context.config, accountId)
+  return [{ ...missing, name: configuredAs, configuredAs }]
+}
+
+/** The sub accounts of the main account that is managed, if any, or why they are not known. */
+async function listSubAccounts(
+  context: Context,
+  terminal: Terminal,
+): Promise<NamedAccount[] | Error> {
+  const { management } = context.config
+  if (management === undefined) return []
+  try {
+    await using managing = await manage(terminal, context, management)
+    const listed = await managing.service.listSubAccounts(terminal)
+    return listed
+      .filter(({ accountId }) => accountId !== managing.mainId)
+      .map(({ accountId, accountName: name }) => {
+        return { accountId, name, configuredAs: configuredName(context.config, accountId) }
+      })
+  } catch (error) {
+    terminal.signal.throwIfAborted()
+    return error as Error
+  }
+}
+
+type NamedAccount = Pick<AccountConfig, 'accountId' | 'name'> & {
+  readonly configuredAs?: string | undefined
+}
+
+/**
+ * Accounts of which the archive holds nothing. One without a configured id is there when the newest
+ * snapshot of some account was taken under its configured name.
+ */
+function missingAccounts(accounts: readonly NamedAccount[], lines: readonly Line[]): Line[] {
+  const ids = new Set(lines.map(({ accountId }) => accountId))
+  const names = new Set(lines.map(({ status }) => status?.configuredAs))
+  return accounts
+    .filter(({ accountId, name }) =>
+      accountId === undefined ? !names.has(name) : !ids.has(accountId),
+    )
+    .map(({ accountId, name, configuredAs }) => {
+      return { state: 'missing', accountId, name, configuredAs, status: undefined }
+    })
+}
+
+/** Stale weighs most, since it is what a monitoring check asks for. */
+function exitCodeFor(lines: readonly Line[]): number {
+  if (lines.some(({ state }) => state === 'stale')) return exitCodes.stale
+  if (lines.length === 0 || lines.some(({ state }) => state !== 'good')) return exitCodes.partly
+  return exitCodes.done
+}
+
+/** Stable members for programs; documented in the README. */
+function toJson({ state, accountId, name, configuredAs, status }: Line, now: Date): object {
+  const good = status?.newestGood
+  const takenAt = status?.newestGoodAt
+  return {
+    accountId,
+    name,
+    configuredAs,
+    state,
+    snapshot: good?.snapshot,
+    takenAt: good?.takenAt,
+    ageSeconds: takenAt && Math.round((now.getTime() - takenAt.getTime()) / 1000),
+    objects: good && countObjects(good),
+    snapshots: status?.snapshots ?? 0,
+    bytes: status?.bytes ?? 0,
+    suspects: status?.suspects ?? [],
+    problems: status?.problems ?? (accountId === undefined ? [unknownOwner] : []),
+    fromFuture: status?.fromFuture ?? [],
+  }
+}
+
+function printStatus(
+  terminal: Terminal,
+  lines: readonly Line[],
+  { now, url, unlisted }: { now: Date; url: string; unlisted: Error | undefined },
+): void {
+  const { colors } = terminal
+  const rows = lines.map(({ state, accountId, name, configuredAs, status }) => {
+    const good = status?.newestGood
+    return [
+      String(accountId ?? ''),
+      configuredAs ?? name ?? '',
+      state === 'good' ? colors.green(state) : colors.red(state),
+      good?.snapshot ?? '',
+      status?.newestGoodAt ? formatAge(status.newestGoodAt, now) : '',
+      good ? String(countObjects(good)) : '',
+      String(status?.snapshots ?? 0),
+      formatBytes(status?.bytes ?? 0),
+    ]
+  })
+  const header = ['ACCOUNT', 'NAME', 'STATE', 'NEWEST GOOD', 'AGE', 'OBJECTS', 'SNAPSHOTS', 'SIZE']
+  const narrow = { flexible: ['NAME'], optional: ['SNAPSHOTS', 'SIZE'] }
+  const layout = { right: [0, 5, 6, 7], ...narrow }
+  if (rows.length > 0) terminal.print(formatTable(terminal, header, rows, layout))
+  for (const { accountId, status } of lines) {
+    for (const { snapshot, reasons } of status?.suspects ?? []) {
+      terminal.print(`${colors.yellow('suspect')} ${accountId}/${snapshot}: ${reasons.join('; ')}`)
+    }
+    for (const problem of status?.problems ?? [])
+      terminal.print(`${colors.red('damaged')} ${problem}`)
+    for (const snapshot of status?.fromFuture ?? [])
+      terminal.print(`${colors.red('from the future')} ${accountId}/${snapshot}`)
+  }
+  for (const { accountId, name } of lines) {
+    if (accountId === undefined) terminal.print(`${colors.red('missing')} ${name}: ${unknownOwner}`)
+  }
+  if (unlisted) terminal.print(`${colors.yellow('unknown')} ${unlisted.message}`)
+  if (rows.length > 0) terminal.print()
+  terminal.print(`${plural(lines.length, 'account')} in ${url}`)
+}

@@ -1,0 +1,210 @@
+import { listFolders, type SnapshotFolder, sizeOf } from '../../archive/archive.ts'
+import { type DamagedFiles, noteDamage } from '../../archive/damage-note.ts'
+import { type VerifiedSnapshot, verifySnapshots } from '../../archive/verify.ts'
+import { durationPattern, parseDuration } from '../../config/duration.ts'
+import { DashkeepError } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import { openEncryption, scanLimitsOf } from '../../open.ts'
+import { exitCodes } from '../../run/exit-codes.ts'
+import type { ObjectStore } from '../../store/object-store.ts'
+import { createContext } from '../context.ts'
+import { describeAbsence, reportNothingProven } from '../print/nothing-proven.ts'
+import { type FutureWatch, watchForFuture } from '../print/warn-of-future.ts'
+import type { CommonOptions } from '../program.ts'
+import { resolveAccountId } from '../select/choose-account.ts'
+import { selectSnapshots } from '../select/select-snapshots.ts'
+import { formatBytes, plural, type Terminal } from '../terminal.ts'
+import { openWatchedArchive } from '../watched-archive.ts'
+
+interface VerifyVerbOptions extends CommonOptions {
+  readonly snapshots: readonly string[]
+  readonly account?: string
+  readonly since?: string
+  readonly sample?: string
+}
+
+interface Totals {
+  snapshots: number
+  /** Data files read; one that several snapshots share counts once. */
+  files: number
+  /** Bytes read. */
+  bytes: number
+  defects: number
+  /** Encrypted files proven with their content. */
+  opened: number
+  /** Encrypted files that no key opens, proven as far as their stored bytes. */
+  sealed: number
+}
+
+/** `dashkeep verify`: proves what is stored; every defect is a line, and exit code 5. */
+export async function verify(terminal: Terminal, options: VerifyVerbOptions): Promise<number> {
+  const now = terminal.now()
+  const future = watchForFuture(now)
+  const filter = createFilter(options, { now, future })
+  const { config, log } = await createContext(terminal, options, ['store'])
+  const { signal } = terminal
+  const opener = await openEncryption(config, terminal.env)
+  const { progress } = terminal
+  const store = await openWatchedArchive(terminal, { config, log })
+  const totals: Totals = { snapshots: 0, files: 0, bytes: 0, defects: 0, opened: 0, sealed: 0 }
+  const report: VerifiedSnapshot['defects'][number][] = []
+  const warnings: string[] = []
+  try {
+    progress.begin('listing', { unit: 'file', counting: 'list' })
+    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
+    const chosen = await choose(store, options.snapshots, {
+      accountId,
+      signal,
+      now,
+      log,
+    })
+    const scanLimits = scanLimitsOf(config)
+    const folders = await Array.fromAsync(filter(chosen))
+    const totalBytes = folders.reduce((sum, folder) => sum + sizeOf(folder), 0)
+    progress.begin('verifying', { unit: 'snapshot', total: folders.length, totalBytes })
+    const verified = verifySnapshots(store, folders, { scanLimits, opener, signal })
+    const note = createNotes(store, { foundAt: terminal.now(), signal })
+    let unopened: Error | undefined
+    for await (const one of verified) {
+      const { snapshot, defects, damaged } = one
+      addTo(totals, one)
+      report.push(...defects)
+      unopened ??= one.unopened
+      if (damaged !== undefined) warnings.push(...(await note(damaged)))
+      progress.note(`${one.accountId}/${snapshot}`)
+      progress.advance()
+    }
+    progress.end()
+    if (options.snapshots.length === 0) future.warn(log)
+    const fromFuture = future.names()
+    const document = { ...totals, report, warnings, fromFuture }
+    if (totals.snapshots === 0) {
+      const since = options.since === undefined ? '' : ` taken since ${options.since}`
+      const absence = describeAbsence(store.url, `snapshot${since}`, accountId)
+      return reportNothingProven(terminal, absence, document)
+    }
+    if (terminal.json) terminal.printJson(document)
+    else printReport(terminal, totals, { report, warnings, hasKey: opener !== undefined })
+    if (totals.defects > 0) return exitCodes.unverified
+    // The key was given to prove contents with, and has proven none: most likely the wrong one.
+    if (opener !== undefined && unopened !== undefined && totals.opened === 0) throw unopened
+    return exitCodes.done
+  } finally {
+    await store.close()
+  }
+}
+
+function addTo(totals: Totals, verified: VerifiedSnapshot): void {
+  totals.snapshots += 1
+  totals.files += verified.files
+  totals.bytes += verified.bytesRead
+  totals.defects += verified.defects.length
+  totals.opened += verified.opened
+  totals.sealed += verified.sealed
+}
+
+/**
+ * Notes damaged files in the archive, once for each folder, so that no later backup shares them.
+ * Returns a warning when that cannot be done: `verify` may run with rights that only read.
+ */
+function createNotes(store: ObjectStore, options: { foundAt: Date; signal: AbortSignal }) {
+  const noted = new Set<string>()
+  return async (damaged: DamagedFiles): Promise<string[]> => {
+    const folder = `${damaged.accountId}/${damaged.snapshot}`
+    if (noted.has(folder)) return []
+    noted.add(folder)
+    try {
+      await noteDamage(store, damaged, options)
+      return []
+    } catch (error) {
+      options.signal.throwIfAborted()
+      if (!(error instanceof DashkeepError)) throw error
+      return [`${error.message}: run \`dashkeep backup --full\`, or backups may share the damage`]
+    }
+  }
+}
+
+async function choose(
+  store: ObjectStore,
+  names: readonly string[],
+  options: { accountId: number | undefined; signal: AbortSignal; now: Date; log: Logger },
+): Promise<AsyncIterable<SnapshotFolder> | SnapshotFolder[]> {
+  return names.length === 0 ? listFolders(store, options) : selectSnapshots(store, names, options)
+}
+
+type Folders = AsyncIterable<SnapshotFolder> | Iterable<SnapshotFolder>
+
+/** What `--since` and `--sample` leave of the snapshots. A sample holds at least one. */
+function createFilter(
+  { since, sample }: VerifyVerbOptions,
+  { now, future }: { now: Date; future: FutureWatch },
+) {
+  const from = since === undefined ? undefined : parseSince(since, now)
+  const share = sample === undefined ? 1 : parseShare(sample)
+  return async function* filter(folders: Folders): AsyncGenerator<SnapshotFolder> {
+    let eligible = 0
+    let spare: SnapshotFolder | undefined
+    let sampled = false
+    for await (const folder of folders) {
+      if (!folder.complete || (from !== undefined && folder.takenAt < from)) continue
+      future.see(folder)
+      eligible += 1
+      if (Math.random() < share) {
+        sampled = true
+        yield folder
+        // Each snapshot so far is the spare one with the same probability.
+      } else if (Math.random() < 1 / eligible) spare = folder
+    }
+    if (!sampled && spare !== undefined) yield spare
+  }
+}
+
+/** Reads `2026-11-01`, `2026-11-01T12:00:00Z`, or a duration before now such as `7d`. */
+function parseSince(text: string, now: Date): Date {
+  if (durationPattern.test(text)) return new Date(now.getTime() - parseDuration(text))
+  const date = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : undefined
+  if (date !== undefined && !Number.isNaN(date.getTime())) return date
+  throw new DashkeepError(`Cannot verify since ${text}: it is neither a date nor a duration`, {
+    kind: 'usage',
+    hint: 'say 2026-11-01 or 7d',
+  })
+}
+
+function parseShare(text: string): number {
+  const percent = /^\d{1,3}(\.\d+)?%$/.test(text) ? Number.parseFloat(text) : 0
+  if (percent > 0 && percent <= 100) return percent / 100
+  throw new DashkeepError(`Cannot verify a sample of ${text}: it is not like 10%`, {
+    kind: 'usage',
+  })
+}
+
+function printReport(
+  terminal: Terminal,
+  totals: Totals,
+  {
+    report,
+    warnings,
+    hasKey,
+  }: { report: VerifiedSnapshot['defects']; warnings: readonly string[]; hasKey: boolean },
+): void {
+  const { colors } = terminal
+  for (const { accountId, snapshot, problem } of report) {
+    terminal.print(`${colors.red('damaged')} ${accountId}/${snapshot}: ${problem}`)
+  }
+  for (const warning of warnings) terminal.print(`${colors.yellow('warning')} ${warning}`)
+  const { snapshots, files, bytes } = totals
+  const read = `${plural(snapshots, 'snapshot')} with ${plural(files, 'stored file')}, ${formatBytes(bytes)} read`
+  terminal.print(
+    totals.defects === 0
+      ? `${colors.green('verified')} ${read}: every file is as its manifest says`
+      : `${read}: ${plural(totals.defects, 'defect')}`,
+  )
+  if (totals.sealed > 0) terminal.print(describeSealed(totals, hasKey))
+}
+
+function describeSealed({ opened, sealed }: Totals, hasKey: boolean): string {
+  const reason = hasKey ? 'the configured key does not open them' : 'no key is configured'
+  const rest = `as stored only: ${reason}`
+  if (opened === 0) return `${plural(sealed, 'encrypted file')} proven ${rest}`
+  return `${plural(opened, 'encrypted file')} proven with their content, ${sealed} ${rest}`
+}

@@ -1,0 +1,37 @@
+import { loadConfig } from '../../config/load.ts'
+import { warningsOf } from '../../config/warnings.ts'
+import { exitCodeOf, exitCodeOfInterruption, exitCodeOfRun } from '../../run/exit-codes.ts'
+import { systemClock } from '../../worker/clock.ts'
+import { runWorker } from '../../worker/worker.ts'
+import { createContext } from '../context.ts'
+import type { CommonOptions } from '../program.ts'
+import { selectAccounts } from '../select/choose-account.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** `dashkeep worker`: backs up on the configured schedule until it is told to stop. */
+export async function worker(
+  terminal: Terminal,
+  options: CommonOptions & { account?: readonly string[]; shard?: string },
+): Promise<number> {
+  const { env, now, signal } = terminal
+  // Its log is all there is to see of it, on a terminal too.
+  const { config, log, tail } = await createContext({ ...terminal, watched: false }, options, [
+    'accounts',
+    'store',
+  ])
+  for (const warning of warningsOf(config)) log.warn(warning)
+  const load = async () => {
+    const whole = await loadConfig(env, options, ['accounts', 'store'])
+    return { config: await selectAccounts(whole, options.account), configured: whole.accounts }
+  }
+  await runWorker({
+    load,
+    env,
+    log,
+    tail,
+    signal,
+    clock: systemClock(now),
+    exitCodes: { ofRun: exitCodeOfRun, ofError: exitCodeOf },
+  })
+  return exitCodeOfInterruption(signal)
+}

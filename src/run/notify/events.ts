@@ -1,0 +1,41 @@
+import { type RunEvent, runEvents } from '../../config/config.ts'
+import { type AccountOutcome, isClean, type RunOutcome } from '../outcome.ts'
+
+/** What a run brought for one account. */
+export interface AccountEvents {
+  readonly outcome: AccountOutcome
+  readonly events: readonly RunEvent[]
+}
+
+/** What of a run one receiver wants to hear; undefined when there is nothing. */
+export interface News {
+  readonly run: RunOutcome
+  /** All there is to tell, each kind once, what is worst first. */
+  readonly events: readonly RunEvent[]
+  readonly accounts: readonly AccountEvents[]
+}
+
+/** Picks what somebody who asked for some events is to be told of a run. */
+export function newsOf(run: RunOutcome, wanted: readonly RunEvent[]): News | undefined {
+  const accounts = run.accounts
+    .map((outcome) => ({
+      outcome,
+      events: eventsOf(outcome).filter((event) => wanted.includes(event)),
+    }))
+    .filter(({ events }) => events.length > 0)
+  const found = new Set(accounts.flatMap(({ events }) => events))
+  if (run.error !== undefined && wanted.includes('failure')) found.add('failure')
+  if (found.size === 0) return undefined
+  return { run, accounts, events: runEvents.filter((event) => found.has(event)) }
+}
+
+function eventsOf(outcome: AccountOutcome): RunEvent[] {
+  if (outcome.result === 'failed') return ['failure']
+  const { added = 0, removed = 0, changed = 0 } = outcome.taken?.changes ?? {}
+  const events: RunEvent[] = []
+  if (!isClean(outcome)) events.push('suspect')
+  if (outcome.recovered) events.push('recovery')
+  if (isClean(outcome)) events.push('success')
+  if (added + removed + changed > 0) events.push('change')
+  return events
+}

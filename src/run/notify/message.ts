@@ -1,0 +1,146 @@
+import { cleanLine } from '../../clean-text.ts'
+import { formatAge, formatTime, plural } from '../../wording.ts'
+import type { AccountOutcome, GoodSnapshot, RunOutcome } from '../outcome.ts'
+import type { AccountEvents, News } from './events.ts'
+
+/** Accounts told of one by one; a message is to be read. */
+const MAX_TOLD = 20
+
+/** Characters of a line; a receiver takes a few ten thousand in all. */
+const MAX_LINE = 1000
+
+/** Accounts in the JSON of a webhook. */
+const MAX_LISTED = 100
+
+/** Says in plain text what happened, since when, and what to do. */
+export function composeText(news: News): string {
+  return composeLines(news).join('\n')
+}
+
+/**
+ * The same for Slack and for what takes its messages, such as Mattermost. All but the headline is a
+ * block of code, in which neither of them sees links, mentions or bold text.
+ */
+export function composeMarkup(news: News): string {
+  const [headline, ...lines] = composeLines(news)
+  const code = lines.join('\n').replaceAll(/`{2,}/g, (run) => "'".repeat(run.length))
+  const escaped = code.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return `${headline}\n\`\`\`\n${escaped}\n\`\`\``
+}
+
+/** The lines of a message. None of them breaks, whatever the service or the archive holds. */
+function composeLines(news: News): string[] {
+  const { run } = news
+  const accounts = news.accounts.filter(({ outcome }) => !isFailureOfRun(outcome, run))
+  const told = accounts.slice(0, MAX_TOLD).flatMap(({ outcome }) => tellAccount(outcome, run))
+  const hidden = Math.max(0, accounts.length - MAX_TOLD)
+  const lines = [
+    headline(run),
+    ...(run.error ? tellError(run.error) : []),
+    ...told,
+    ...(hidden > 0 ? [`… and ${plural(hidden, 'more account')}`] : []),
+    `run ${run.run}, ${formatTime(run.startedAt)} to ${formatTime(run.endedAt)} UTC, exit status ${run.exitCode}`,
+  ]
+  return lines.map((line) => cleanLine(line, MAX_LINE))
+}
+
+/** What a generic webhook gets. Its members are documented in the README and stay. */
+export function composeJson(news: News): object {
+  const { run, events, accounts } = news
+  return {
+    text: composeText(news),
+    run: run.run,
+    events,
+    startedAt: run.startedAt.toISOString(),
+    endedAt: run.endedAt.toISOString(),
+    exitStatus: run.exitCode,
+    error: run.error?.message,
+    hint: run.error?.hint,
+    accounts: accounts.slice(0, MAX_LISTED).map(toJson),
+    omittedAccounts: Math.max(0, accounts.length - MAX_LISTED),
+  }
+}
+
+function toJson({ outcome, events }: AccountEvents): object {
+  const { account, accountId, result, taken, reasons, hint, lastGood, badSince } = outcome
+  return {
+    name: account,
+    accountId,
+    events,
+    result,
+    snapshot: taken?.snapshot,
+    objects: taken?.objects,
+    changes: taken?.changes,
+    reasons,
+    hint,
+    lastGood: lastGood && {
+      snapshot: lastGood.snapshot,
+      takenAt: lastGood.takenAt.toISOString(),
+    },
+    badSince: badSince?.toISOString(),
+  }
+}
+
+/** Whether an account failed for nothing but what failed the whole run, which is told once. */
+function isFailureOfRun({ result, reasons }: AccountOutcome, { error }: RunOutcome): boolean {
+  return result === 'failed' && error !== undefined && reasons[0] === error.message
+}
+
+/** `dashkeep: 1 of 40 accounts failed, 2 suspect`. */
+function headline({ accounts, error }: RunOutcome): string {
+  const count = (result: AccountOutcome['result']) =>
+    accounts.filter((outcome) => outcome.result === result).length
+  const [failed, suspect, good] = [count('failed'), count('suspect'), count('good')]
+  const all = plural(accounts.length, 'account')
+  if (error !== undefined && good + suspect === 0) return 'dashkeep: the backup failed'
+  const bad = [failed > 0 && `${failed} failed`, suspect > 0 && `${suspect} suspect`]
+  const parts = [...bad.filter(Boolean), `${good} good`]
+  return `dashkeep: of ${all} ${parts.join(', ')}`
+}
+
+function tellError({ message, hint }: { message: string; hint: string | undefined }): string[] {
+  return hint === undefined ? [message] : [message, `  to do: ${hint}`]
+}
+
+function tellAccount(outcome: AccountOutcome, run: RunOutcome): string[] {
+  const { account, result, reasons, hint, taken, recovered, badSince } = outcome
+  const state = recovered ? 'recovered' : result
+  const lines = [`${state} ${account}: ${reasons.join('; ') || describeTaken(outcome)}`]
+  if (reasons.length > 0 && taken !== undefined) lines.push(`  ${describeTaken(outcome)}`)
+  if (result !== 'good') lines.push(`  since: ${describeSince(outcome, run)}`)
+  else if (badSince)
+    lines.push(`  had not been good since ${describeMoment(badSince, run.endedAt)}`)
+  if (hint !== undefined) lines.push(`  to do: ${hint}`)
+  return lines
+}
+
+function describeTaken({ taken }: AccountOutcome): string {
+  if (taken === undefined) return 'no snapshot'
+  const { added = 0, removed = 0, changed = 0 } = taken.changes ?? {}
+  const parts = [
+    `snapshot ${taken.snapshot}`,
+    plural(taken.objects, 'object'),
+    added > 0 && `${added} added`,
+    removed > 0 && `${removed} removed`,
+    changed > 0 && `${changed} changed`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+function describeSince(
+  { badSince, lastGood }: AccountOutcome,
+  { startedAt, endedAt: now }: RunOutcome,
+): string {
+  const isOld = badSince !== undefined && badSince < startedAt
+  const begun = isOld && `not good since ${describeMoment(badSince, now)}`
+  return [begun, describeGood(lastGood, now)].filter(Boolean).join('; ')
+}
+
+function describeGood(good: GoodSnapshot | undefined, now: Date): string {
+  if (good === undefined) return 'no good snapshot is known'
+  return `last good snapshot ${good.snapshot} of ${describeMoment(good.takenAt, now)}`
+}
+
+function describeMoment(time: Date, now: Date): string {
+  return `${formatTime(time)} UTC (${formatAge(time, now)})`
+}

@@ -1,0 +1,94 @@
+import * as z from 'zod'
+import type { Behaviour, SubAccountSettings } from '../options.ts'
+import { defaultSettings } from '../state/state.ts'
+import { refused } from './reply.ts'
+
+/** What a create asks for. */
+export interface CreateRequest {
+  readonly email: string
+  readonly accountName: string
+  readonly settings: SubAccountSettings
+}
+
+/** What a replace asks for. */
+export interface ReplaceRequest {
+  readonly accountName: string
+  readonly settings: SubAccountSettings
+}
+
+/** Reads the body of a create. A member that may be left out gets its default. */
+export function readCreate(body: Uint8Array, behaviour: Behaviour): CreateRequest {
+  const create = z.object({ email: z.string().min(3) }).extend(shapeOf(behaviour))
+  const { email, accountName, ...settings } = parse(create, body)
+  return { email, accountName, settings }
+}
+
+/**
+ * Reads the body of a replace. Members left out go to their defaults. `present` is the name that the
+ * account has: it may stay, whatever characters it has.
+ */
+export function readReplace(
+  body: Uint8Array,
+  behaviour: Behaviour,
+  present: string,
+): ReplaceRequest {
+  const { accountName, ...settings } = parse(z.object(shapeOf(behaviour, present)), body)
+  return { accountName, settings }
+}
+
+/** Reads the body of an export and returns the type it asks for. */
+export function readExportType(body: Uint8Array, types: readonly string[]): string {
+  const { type } = parse(z.object({ type: z.string() }), body)
+  if (!types.includes(type)) {
+    throw invalid(`type: '${type}' is none of ${types.join(', ')}`)
+  }
+  return type
+}
+
+/** The refusal of a body that is not what the operation takes. */
+export function invalid(message: string): ReturnType<typeof refused> {
+  return refused(400, 'Request/INVALID_BODY', message)
+}
+
+function shapeOf({ lenientBodies: lenient }: Behaviour, presentName?: string) {
+  const flag = lenient ? z.union([z.boolean(), z.stringbool()]) : z.boolean()
+  const gigabytes = lenient ? z.number().min(0).nullable() : z.int().min(0)
+  const optionalGigabytes = z.number().min(0).nullable()
+  return {
+    accountName: z
+      .string()
+      .refine(
+        (name) => name === presentName || /^[\p{L}\p{N} ._-]+$/u.test(name),
+        'letters, digits, - . _ and space only',
+      ),
+    retentionDays: z.int().min(1),
+    maxDailyGB: gigabytes.default(defaultSettings.maxDailyGB as number),
+    searchable: flag.default(defaultSettings.searchable),
+    accessible: flag.default(defaultSettings.accessible),
+    docSizeSetting: flag.default(defaultSettings.docSizeSetting),
+    sharingObjectsAccounts: z.array(z.int()).default([]),
+    utilizationSettings: z
+      .object({
+        frequencyMinutes: z.int().min(1).nullable().default(null),
+        utilizationEnabled: flag.default(false),
+      })
+      .default(defaultSettings.utilizationSettings),
+    isFlexible: flag.default(defaultSettings.isFlexible),
+    reservedDailyGB: optionalGigabytes.default(defaultSettings.reservedDailyGB),
+    softLimitGB: optionalGigabytes.default(defaultSettings.softLimitGB),
+    snapSearchRetentionDays: z.int().min(1).nullable().default(null),
+  }
+}
+
+function parse<Value>(schema: z.ZodType<Value>, body: Uint8Array): Value {
+  let value: unknown
+  try {
+    value = JSON.parse(Buffer.from(body).toString())
+  } catch {
+    throw invalid('The body is not JSON')
+  }
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const issues = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  throw invalid(issues.join('; '))
+}

@@ -1,0 +1,98 @@
+import { DashkeepError } from '../../errors.ts'
+import {
+  createExportScanner,
+  type ExportMembers,
+  type RawHit,
+} from '../../export/export-scanner.ts'
+import { endOf, firstOf, offset, THE_HIT } from '../../export/hit-members.ts'
+import { MEMBER } from '../../export/hit-reader.ts'
+import type { ExportDocument, Hits } from '../options.ts'
+import type { Variation } from './generated-objects.ts'
+
+/** A hit in its own bytes, with where the values of its members stand in them. */
+export interface SplitHit {
+  readonly bytes: Buffer
+  readonly members: ReadonlyMap<string, ByteRange>
+}
+
+/** From the first byte of a value up to the one after its last. */
+export interface ByteRange {
+  readonly start: number
+  readonly end: number
+}
+
+/** An export document, or anything of its form, with its hits apart. */
+export interface SplitDocument {
+  readonly kibanaVersion: string
+  /** The outermost members, without the hits. */
+  readonly members: ExportMembers
+  readonly hits: readonly SplitHit[]
+}
+
+/** The sandbox serves what it is given; a client has limits of its own. */
+const limits = {
+  maxExportBytes: Number.POSITIVE_INFINITY,
+  maxObjects: Number.POSITIVE_INFINITY,
+  maxHitBytes: 512 * 1024 * 1024,
+  maxDepth: 100_000,
+}
+
+/**
+ * Splits an export document into its hits, each byte for byte as it stands there.
+ * `what` names the document in the error that says it is none.
+ */
+export function splitDocument(document: Uint8Array, what: string): SplitDocument {
+  const hits: SplitHit[] = []
+  try {
+    const scanner = createExportScanner((hit) => {
+      hits.push({ bytes: Buffer.from(hit.bytes), members: locateMembers(hit) })
+    }, limits)
+    scanner.feed(document)
+    const { kibanaVersion, members } = scanner.end()
+    return { kibanaVersion, members, hits }
+  } catch (cause) {
+    const state = cause instanceof Error ? cause.message : String(cause)
+    throw new DashkeepError(`Cannot load ${what}: ${state.replace(/^Cannot [^:]*: /, '')}`, {
+      kind: 'usage',
+      hint: 'give the unchanged answer of an export: {"kibanaVersion":"…","hits":[…]}',
+      cause,
+    })
+  }
+}
+
+/** The bytes of a document that was given whole or as hits. */
+export function toDocument(given: ExportDocument | Hits, kibanaVersion: string): Uint8Array {
+  if (typeof given === 'string') return Buffer.from(given)
+  if (given instanceof Uint8Array) return given
+  const hits = given.map((hit) => (typeof hit === 'string' ? hit : JSON.stringify(hit)))
+  return Buffer.from(
+    `{"kibanaVersion":${JSON.stringify(kibanaVersion)},"hits":[${hits.join(',')}]}`,
+  )
+}
+
+/** The same hit under another `_index` and `_score`; every other byte stays. */
+export function varyHit({ bytes, members }: SplitHit, variation: Variation): Buffer {
+  const index = `".kibana_${String(variation.index).padStart(2, '0')}"`
+  const score = `1.${String(variation.score).padStart(6, '0')}`
+  const parts: Uint8Array[] = []
+  let kept = 0
+  for (const [name, { start, end }] of members) {
+    if (name !== '_index' && name !== '_score') continue
+    parts.push(bytes.subarray(kept, start), Buffer.from(name === '_index' ? index : score))
+    kept = end
+  }
+  return Buffer.concat([...parts, bytes.subarray(kept)])
+}
+
+/** Finds the members of the hit itself. */
+function locateMembers(hit: RawHit): Map<string, ByteRange> {
+  const members = new Map<string, ByteRange>()
+  const end = endOf(hit, THE_HIT)
+  for (let member = firstOf(THE_HIT); member < end; member = offset(hit, member, MEMBER.next)) {
+    const [key, keyEnd] = [offset(hit, member, MEMBER.key), offset(hit, member, MEMBER.keyEnd)]
+    const name = JSON.parse(hit.bytes.toString('utf8', key, keyEnd)) as string
+    const start = offset(hit, member, MEMBER.value)
+    members.set(name, { start, end: offset(hit, member, MEMBER.valueEnd) })
+  }
+  return members
+}

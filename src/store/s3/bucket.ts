@@ -1,0 +1,189 @@
+import {
+  GetBucketLifecycleConfigurationCommand,
+  GetBucketVersioningCommand,
+  type LifecycleRule,
+  type ObjectLockConfiguration,
+} from '@aws-sdk/client-s3'
+import { describeProxy } from '../../http/proxy.ts'
+import { StoreError } from '../errors.ts'
+import type { StoreCallOptions, StoreFinding } from '../object-store.ts'
+import type { ObjectLock, S3Connection } from './connection.ts'
+import { withoutError, withoutSupport } from './errors.ts'
+import { readBucketLock } from './lock.ts'
+import { canListUploads, tryAbort } from './uploads.ts'
+
+/**
+ * Says how the bucket is set up to keep what is in it: versions, Object Lock, and lifecycle rules
+ * that would remove snapshots. What cannot be asked is a finding too, not a failure.
+ */
+export async function* examineBucket(
+  connection: S3Connection,
+  options: StoreCallOptions,
+): AsyncGenerator<StoreFinding> {
+  const keepsVersions = yield* ask('versioning', readVersioning(connection, options), (enabled) => [
+    describeVersioning(enabled),
+  ])
+  const bucketLock = readBucketLock(connection, options)
+  yield* ask('lock', bucketLock, (found) => [describeLock(found, connection.lock)], 'prune')
+  const proxy = connection.proxyInUse()
+  if (proxy) yield { subject: 'proxy', result: 'ok', detail: describeProxy(proxy) }
+  const root = connection.fullKey('')
+  yield* ask('lifecycle', readRules(connection, root, options), (rules) =>
+    describeRules(rules, { root, keepsVersions: keepsVersions ?? false }),
+  )
+  yield* ask('uploads', askForUploads(connection, options), describeUploads, 'prune')
+}
+
+/** Yields what the answer means, or that there was none, and returns the answer. */
+async function* ask<T>(
+  subject: string,
+  question: Promise<T>,
+  describe: (answer: T) => Omit<StoreFinding, 'subject'>[],
+  hinders?: 'prune',
+): AsyncGenerator<StoreFinding, T | undefined> {
+  try {
+    const answer = await question
+    for (const finding of describe(answer)) yield { subject, ...finding }
+    return answer
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    const { message, hint } = error
+    yield { subject, result: 'warning', detail: `could not ask: ${message}`, hint, hinders }
+    return undefined
+  }
+}
+
+async function readVersioning(
+  { bucket, call }: S3Connection,
+  { signal }: StoreCallOptions,
+): Promise<boolean> {
+  const command = new GetBucketVersioningCommand({ Bucket: bucket })
+  const about = { action: 'ask for the versioning of', signal, rights: 's3:GetBucketVersioning' }
+  const answer = await call(about, (client, options) =>
+    client.send(command, options).catch(withoutSupport),
+  )
+  return answer?.Status === 'Enabled'
+}
+
+function describeVersioning(enabled: boolean): Omit<StoreFinding, 'subject'> {
+  if (enabled) return { result: 'ok', detail: 'the bucket keeps versions' }
+  return {
+    result: 'warning',
+    detail: 'the bucket keeps no versions: what somebody overwrites or deletes is gone',
+    hint: 'turn versioning on for the bucket',
+  }
+}
+
+function describeLock(
+  found: ObjectLockConfiguration | undefined,
+  lock: ObjectLock | undefined,
+): Omit<StoreFinding, 'subject'> {
+  const byBucket = found?.Rule?.DefaultRetention !== undefined
+  if (found === undefined) {
+    return {
+      result: lock ? 'failed' : 'warning',
+      detail: lock
+        ? 'the bucket has no Object Lock, which store.lock needs'
+        : 'the bucket has no Object Lock: whoever has its keys can delete every snapshot',
+      hint: 'make a bucket with Object Lock, or turn it on where the server lets you',
+    }
+  }
+  if (lock) return { result: 'ok', detail: `files are locked in ${lock.mode} mode` }
+  if (byBucket) return { result: 'ok', detail: 'the bucket locks whatever is put into it' }
+  return {
+    result: 'warning',
+    detail: 'the bucket has Object Lock, but nothing locks files',
+    hint: 'configure store.lock, for example { mode: governance, duration: 30d }',
+  }
+}
+
+/** The rules in force that may concern what is below the root; `undefined` where there are none. */
+async function readRules(
+  { bucket, call }: S3Connection,
+  root: string,
+  { signal }: StoreCallOptions,
+): Promise<LifecycleRule[] | undefined> {
+  const command = new GetBucketLifecycleConfigurationCommand({ Bucket: bucket })
+  const about = {
+    action: 'ask for the lifecycle rules of',
+    signal,
+    rights: 's3:GetLifecycleConfiguration',
+  }
+  const answer = await call(about, (client, options) =>
+    client
+      .send(command, options)
+      .catch(withoutError(['NoSuchLifecycleConfiguration']))
+      .then((found) => found?.Rules ?? [])
+      .catch(withoutSupport),
+  )
+  return answer?.filter((rule) => {
+    const prefix = prefixOf(rule)
+    return rule.Status === 'Enabled' && (prefix.startsWith(root) || root.startsWith(prefix))
+  })
+}
+
+function prefixOf({ Filter, Prefix }: LifecycleRule): string {
+  return Filter?.And?.Prefix ?? Filter?.Prefix ?? Prefix ?? ''
+}
+
+function describeRules(
+  rules: readonly LifecycleRule[] | undefined,
+  { root, keepsVersions }: { root: string; keepsVersions: boolean },
+): Omit<StoreFinding, 'subject'>[] {
+  if (rules === undefined) {
+    return [
+      { result: 'ok', detail: 'the server has no lifecycle rules, so none removes snapshots' },
+    ]
+  }
+  const findings: Omit<StoreFinding, 'subject'>[] = rules
+    .filter(({ Expiration }) => Expiration?.Days !== undefined || Expiration?.Date !== undefined)
+    .map((rule) => ({
+      result: 'warning',
+      detail: `${describeRule(rule)}, snapshots included`,
+      hint: `leave ${root || 'this bucket'} out of the rule, and let \`dashkeep prune\` decide`,
+    }))
+  if (findings.length === 0) findings.push({ result: 'ok', detail: 'no rule removes snapshots' })
+  if (keepsVersions && !rules.some((rule) => rule.NoncurrentVersionExpiration)) {
+    findings.push({
+      result: 'warning',
+      detail: 'no rule removes old versions: what prune removes is hidden, and still paid for',
+      hint: 'add a lifecycle rule with NoncurrentVersionExpiration',
+    })
+  }
+  return findings
+}
+
+/** Whether unfinished uploads can be listed, once it is sure that they can be aborted. */
+async function askForUploads(
+  connection: S3Connection,
+  options: StoreCallOptions,
+): Promise<boolean> {
+  const canList = await canListUploads(connection, options)
+  if (canList) await tryAbort(connection, options)
+  return canList
+}
+
+function describeUploads(canList: boolean): Omit<StoreFinding, 'subject'>[] {
+  if (canList) return [{ result: 'ok', detail: 'unfinished uploads can be listed and aborted' }]
+  return [
+    {
+      result: 'warning',
+      detail:
+        'the server does not list unfinished uploads, so prune cannot sweep what killed runs left of them',
+      hint: 'add a lifecycle rule with AbortIncompleteMultipartUpload, or look for them on the server',
+    },
+  ]
+}
+
+function describeRule(rule: LifecycleRule): string {
+  const { ID, Expiration, Filter } = rule
+  const name = ID === undefined ? 'a rule' : `the rule ${ID}`
+  const when =
+    Expiration?.Days === undefined
+      ? `on ${Expiration?.Date?.toISOString().slice(0, 10)}`
+      : `after ${Expiration.Days} days`
+  const { And, Tag, ObjectSizeGreaterThan, ObjectSizeLessThan } = Filter ?? {}
+  const limits = [Tag, ObjectSizeGreaterThan, ObjectSizeLessThan, And?.Tags]
+  const some = limits.some((limit) => limit !== undefined) ? 'some of ' : ''
+  return `${name} removes ${some}what is below ${prefixOf(rule) || 'the bucket'} ${when}`
+}

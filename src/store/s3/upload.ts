@@ -1,0 +1,242 @@
+import { hash } from 'node:crypto'
+import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  PutObjectTaggingCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
+import { StoreError } from '../errors.ts'
+import type { ObjectMetadata } from '../object-store.ts'
+import type { S3Call, S3Connection } from './connection.ts'
+import { confirmEncryption, encryptionMembers } from './encryption.ts'
+import { UnexpectedAnswer, UploadUnconfirmed } from './errors.ts'
+import { confirmLock, lockMembers } from './lock.ts'
+import { encodeMetadata, encodeTags, toTags } from './metadata.ts'
+
+/** What S3 allows in one upload. */
+const maxParts = 10_000
+
+const abortTimeoutMs = 10_000
+
+/** What is being written, for every request of it. */
+export interface Upload {
+  readonly key: string
+  readonly signal: AbortSignal | undefined
+  /** From when the object is to be locked, when it is. */
+  readonly lockFrom: Date | undefined
+}
+
+/** An upload in parts. The object appears when `complete` resolves. */
+export interface MultipartUpload {
+  uploadPart(bytes: Uint8Array): Promise<void>
+  complete(): Promise<void>
+  /** Frees the parts, also when the signal of the upload has aborted. Never throws. */
+  abort(): Promise<void>
+}
+
+/** Stores what fits into one request. */
+export async function putObject(
+  connection: S3Connection,
+  upload: Upload,
+  body: Uint8Array,
+  metadata: ObjectMetadata,
+): Promise<void> {
+  const call = { ...writing(connection, upload), bytes: body.length }
+  await connection.call(call, async (client, options) => {
+    const command = new PutObjectCommand({
+      ...target(connection, upload.key),
+      ...description(connection, upload, metadata),
+      Body: body,
+      ContentLength: body.length,
+      ...checksumOf(connection, body),
+    })
+    required((await client.send(command, options)).ETag, 'an ETag')
+  })
+  await confirm(connection, upload)
+}
+
+/** Begins an upload in parts. */
+export async function beginUpload(
+  connection: S3Connection,
+  begun: Upload,
+  metadata: ObjectMetadata,
+): Promise<MultipartUpload> {
+  const { key, signal } = begun
+  const call = writing(connection, begun)
+  const id = await connection.call(call, async (client, options) => {
+    const command = new CreateMultipartUploadCommand({
+      ...target(connection, key),
+      ...description(connection, begun, metadata),
+      ...(connection.checksums && checksumAlgorithm),
+    })
+    return required((await client.send(command, options)).UploadId, 'an UploadId')
+  })
+  const upload = { ...target(connection, key), UploadId: id }
+  const parts: CompletedPart[] = []
+  let size = 0
+
+  return {
+    async uploadPart(bytes) {
+      if (parts.length === maxParts) throw tooLarge(connection, key, size)
+      size += bytes.length
+      const number = parts.length + 1
+      parts.push(await sendPart(connection, call, { ...upload, number }, bytes))
+    },
+    async complete() {
+      try {
+        await sendComplete(connection, call, { ...upload, parts })
+      } catch (error) {
+        if (signal?.aborted || !(await isStored(connection, begun, size))) throw error
+      }
+      if (connection.tagging) await sendTags(connection, begun, metadata)
+      await confirm(connection, begun)
+    },
+    async abort() {
+      const call = {
+        action: 'abort the upload of',
+        key,
+        rights: 's3:AbortMultipartUpload',
+        signal: AbortSignal.timeout(abortTimeoutMs),
+      }
+      await connection
+        .call(call, (client, options) =>
+          client.send(new AbortMultipartUploadCommand(upload), options),
+        )
+        .catch(() => undefined)
+    },
+  }
+}
+
+interface UploadTarget {
+  readonly Bucket: string
+  readonly Key: string
+  readonly UploadId: string
+}
+
+async function sendPart(
+  connection: S3Connection,
+  call: S3Call,
+  { number, ...upload }: UploadTarget & { number: number },
+  bytes: Uint8Array,
+): Promise<CompletedPart> {
+  const sending = { ...call, bytes: bytes.length }
+  return await connection.call(sending, async (client, options) => {
+    const command = new UploadPartCommand({
+      ...upload,
+      PartNumber: number,
+      Body: bytes,
+      ContentLength: bytes.length,
+      ...checksumOf(connection, bytes),
+    })
+    const { ETag, ChecksumSHA256 } = await client.send(command, options)
+    return {
+      PartNumber: number,
+      ETag: required(ETag, 'an ETag'),
+      ...(ChecksumSHA256 !== undefined && { ChecksumSHA256 }),
+    }
+  })
+}
+
+async function sendComplete(
+  connection: S3Connection,
+  call: S3Call,
+  { parts, ...upload }: UploadTarget & { parts: CompletedPart[] },
+): Promise<void> {
+  await connection.call(call, async (client, options) => {
+    const command = new CompleteMultipartUploadCommand({
+      ...upload,
+      MultipartUpload: { Parts: parts },
+    })
+    const { ETag } = await client.send(command, options)
+    if (ETag === undefined) throw new UploadUnconfirmed('the server did not confirm the upload')
+  })
+}
+
+/** Sets the tags once more: some servers drop those that came with the beginning of an upload. */
+async function sendTags(
+  connection: S3Connection,
+  { key, signal }: Upload,
+  metadata: ObjectMetadata,
+): Promise<void> {
+  const command = new PutObjectTaggingCommand({
+    ...target(connection, key),
+    Tagging: { TagSet: toTags(metadata) },
+  })
+  await connection.call(
+    { action: 'tag', key, signal, rights: 's3:PutObjectTagging' },
+    (client, options) => client.send(command, options),
+  )
+}
+
+/**
+ * Whether the object is there with all its bytes. An upload that was completed is unknown to the
+ * server afterwards, so a repeated request fails when only the answer to the first was lost.
+ */
+async function isStored(
+  connection: S3Connection,
+  { key, signal }: Upload,
+  size: number,
+): Promise<boolean> {
+  const call = { action: 'look for', key, signal, rights: 's3:GetObject' }
+  const command = new HeadObjectCommand(target(connection, key))
+  try {
+    const { ContentLength } = await connection.call(call, (client, options) =>
+      client.send(command, options),
+    )
+    return ContentLength === size
+  } catch {
+    return false
+  }
+}
+
+/** Some servers answer 200 to what they do not know: nothing is taken on trust. */
+async function confirm(connection: S3Connection, upload: Upload): Promise<void> {
+  await confirmEncryption(connection, upload)
+  await confirmLock(connection, upload, upload.lockFrom)
+}
+
+function writing({ lock, tagging }: S3Connection, { key, signal, lockFrom }: Upload): S3Call {
+  const more = [tagging && 's3:PutObjectTagging', lock && lockFrom && 's3:PutObjectRetention']
+  const rights = ['s3:PutObject', ...more]
+    .filter((right) => typeof right === 'string')
+    .join(' and ')
+  return { action: 'write', key, signal, rights }
+}
+
+function target({ bucket, fullKey }: S3Connection, key: string): { Bucket: string; Key: string } {
+  return { Bucket: bucket, Key: fullKey(key) }
+}
+
+function description(connection: S3Connection, { lockFrom }: Upload, metadata: ObjectMetadata) {
+  return {
+    Metadata: encodeMetadata(metadata),
+    ...lockMembers(connection, lockFrom),
+    ...encryptionMembers(connection),
+    ...(connection.tagging && { Tagging: encodeTags(metadata) }),
+  }
+}
+
+/**
+ * What a request says of its bytes. Where every object is locked, S3 takes none without a checksum,
+ * and MD5 is the one that every server knows.
+ */
+function checksumOf({ checksums }: S3Connection, bytes: Uint8Array) {
+  return checksums ? checksumAlgorithm : { ContentMD5: hash('md5', bytes, 'base64') }
+}
+
+const checksumAlgorithm = { ChecksumAlgorithm: 'SHA256' } as const
+
+function required(value: string | undefined, name: string): string {
+  if (value === undefined) throw new UnexpectedAnswer(`The answer lacks ${name}`)
+  return value
+}
+
+function tooLarge(connection: S3Connection, key: string, size: number): StoreError {
+  return new StoreError(
+    `Cannot write ${connection.url}/${key}: it has more than ${size} bytes, the most that fits`,
+  )
+}

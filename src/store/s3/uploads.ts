@@ -1,0 +1,92 @@
+import {
+  AbortMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandInput,
+  type MultipartUpload,
+} from '@aws-sdk/client-s3'
+import type { StoreCallOptions, UnfinishedWrite } from '../object-store.ts'
+import type { S3Connection } from './connection.ts'
+import { UnexpectedAnswer, withoutError, withoutSupport } from './errors.ts'
+
+/**
+ * Lists the uploads below the store's prefix that were neither completed nor aborted; none where the
+ * server does not list them.
+ */
+export async function* listUploads(
+  connection: S3Connection,
+  { signal }: StoreCallOptions,
+): AsyncGenerator<UnfinishedWrite> {
+  const { fullKey } = connection
+  let position: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {}
+  for (;;) {
+    const page = await listPage(connection, { Prefix: fullKey(''), ...position }, { signal })
+    if (page === undefined) return
+    yield* page.uploads
+    const next = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+    const makesProgress =
+      next.KeyMarker !== position.KeyMarker || next.UploadIdMarker !== position.UploadIdMarker
+    if (!page.IsTruncated || !makesProgress) return
+    position = next
+  }
+}
+
+/** Whether the server lists uploads. Throws when that is not allowed. */
+export async function canListUploads(
+  connection: S3Connection,
+  options: StoreCallOptions,
+): Promise<boolean> {
+  const first = { Prefix: connection.fullKey(''), MaxUploads: 1 }
+  return (await listPage(connection, first, options)) !== undefined
+}
+
+/** Asks for the end of an upload that never was. Throws when to abort uploads is not allowed. */
+export async function tryAbort(
+  connection: S3Connection,
+  { signal }: StoreCallOptions,
+): Promise<void> {
+  const { bucket, fullKey } = connection
+  const command = new AbortMultipartUploadCommand({
+    Bucket: bucket,
+    Key: fullKey('doctor/no-upload'),
+    UploadId: '0123456789abcdef',
+  })
+  const call = { action: 'abort uploads in', signal, rights: 's3:AbortMultipartUpload' }
+  await connection.call(call, (client, options) =>
+    client.send(command, options).catch(withoutError(['NoSuchUpload', 'InvalidArgument'])),
+  )
+}
+
+async function listPage(
+  connection: S3Connection,
+  position: Omit<ListMultipartUploadsCommandInput, 'Bucket'>,
+  { signal }: StoreCallOptions,
+) {
+  const command = new ListMultipartUploadsCommand({ Bucket: connection.bucket, ...position })
+  const call = { action: 'list uploads of', signal, rights: 's3:ListBucketMultipartUploads' }
+  return await connection.call(call, async (client, options) => {
+    const answer = await client.send(command, options).catch(withoutSupport)
+    if (answer === undefined) return undefined
+    const uploads = (answer.Uploads ?? []).map((upload) => describeUpload(connection, upload))
+    return { ...answer, uploads }
+  })
+}
+
+function describeUpload(connection: S3Connection, upload: MultipartUpload): UnfinishedWrite {
+  const { Key, UploadId, Initiated } = upload
+  if (Key === undefined || UploadId === undefined || Initiated === undefined) {
+    throw new UnexpectedAnswer('The listing of uploads lacks a key, an id or a date')
+  }
+  const key = Key.slice(connection.fullKey('').length)
+  return {
+    key,
+    startedAt: Initiated,
+    async remove({ signal } = {}) {
+      const rights = 's3:AbortMultipartUpload'
+      const call = { action: 'abort the upload of', key, signal, rights }
+      const command = new AbortMultipartUploadCommand({ Bucket: connection.bucket, Key, UploadId })
+      await connection.call(call, (client, options) =>
+        client.send(command, options).catch(withoutError(['NoSuchUpload'])),
+      )
+    },
+  }
+}

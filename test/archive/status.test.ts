@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { type AccountStatus, readStatus } from '../../src/archive/status.ts'
+import { takeSnapshot } from '../../src/archive/take.ts'
+import { createMemoryStore, type MemoryStore } from './memory-store.ts'
+import { exportBody, numbered, scriptSource } from './scripted-source.ts'
+
+/** Takes a snapshot a day, with as many objects as `counts` says. */
+async function take(store: MemoryStore, accountId: number, ...counts: number[]) {
+  const source = scriptSource({})
+  source.account = { accountId, accountName: `Account ${accountId}` }
+  const taken = []
+  for (const [at, count] of counts.entries()) {
+    source.answers = { search: exportBody('search', numbered(count)) }
+    const takenAt = new Date(Date.UTC(2026, 10, at + 1, 3))
+    taken.push((await takeSnapshot(source, store, { takenAt, types: ['search'] })).manifest)
+  }
+  return taken
+}
+
+/** As of the end of November, when every snapshot that a test takes is of the past. */
+function statusOf(store: MemoryStore, accountId?: number): Promise<AccountStatus[]> {
+  const now = new Date('2026-11-30T12:00:00Z')
+  return Array.fromAsync(readStatus(store, { now, accountId }))
+}
+
+describe('the status of an archive', () => {
+  it('has the newest good snapshot of each account, from one listing and a manifest each', async () => {
+    const store = createMemoryStore()
+    const [, second] = await take(store, 10, 1, 2)
+    const [other] = await take(store, 20, 7)
+    store.calls.length = 0
+    const found = await statusOf(store)
+    expect(found.map(({ newestGood }) => newestGood)).toEqual([second, other])
+    expect(found).toMatchObject([
+      { accountId: 10, accountName: 'Account 10', snapshots: 2, suspects: [], problems: [] },
+      { accountId: 20, accountName: 'Account 20', snapshots: 1, suspects: [], problems: [] },
+    ])
+    const bytes = [...store.objects.values()].reduce((sum, { length }) => sum + length, 0)
+    expect(found.reduce((sum, one) => sum + one.bytes, 0)).toBe(bytes)
+    expect(store.calls.map(({ action }) => action)).toEqual(['list', 'get', 'get'])
+    expect(await statusOf(store, 20)).toEqual(found.slice(1))
+  })
+
+  it('passes over suspects, with their reasons', async () => {
+    const store = createMemoryStore()
+    const [first, second, third] = await take(store, 10, 9, 1, 0)
+    const [found] = await statusOf(store)
+    expect(found?.newestGood).toEqual(first)
+    expect(found?.suspects).toEqual([
+      { snapshot: third?.snapshot, reasons: third?.suspect?.reasons },
+      { snapshot: second?.snapshot, reasons: second?.suspect?.reasons },
+    ])
+  })
+
+  it('passes over manifests that cannot be read, and says so', async () => {
+    const store = createMemoryStore()
+    const [first, second] = await take(store, 10, 1, 2)
+    store.objects.set(`10/${second?.snapshot}/manifest.json`, Buffer.from('no JSON'))
+    const [found] = await statusOf(store)
+    expect(found?.newestGood).toEqual(first)
+    expect(found?.problems).toEqual([expect.stringContaining(second?.snapshot as string)])
+  })
+
+  it('finds the newest that is not damaged behind one that is', async () => {
+    const store = createMemoryStore()
+    const [first, second] = await take(store, 10, 1, 2)
+    expect((await statusOf(store))[0]?.newestSound).toEqual(second)
+    store.objects.set(`10/${second?.snapshot}/damaged.json`, Buffer.from('{}'))
+    const [found] = await statusOf(store)
+    expect(found).toMatchObject({ newestGood: second, newestSound: first })
+    expect(found?.problems).toEqual([expect.stringContaining('found damaged by `verify`')])
+  })
+
+  it('says when there is no good one', async () => {
+    const store = createMemoryStore()
+    const [only] = await take(store, 10, 1)
+    store.objects.set(`10/${only?.snapshot}/manifest.json`, Buffer.from('{}'))
+    expect(await statusOf(store)).toMatchObject([{ newestGood: undefined, snapshots: 1 }])
+    expect(await statusOf(createMemoryStore())).toEqual([])
+  })
+
+  it('counts no folder without a manifest as a snapshot', async () => {
+    const store = createMemoryStore()
+    const [first] = await take(store, 10, 1)
+    store.objects.set('10/20261130T100000Z-aaaaaa/search.json.zst', Buffer.from('half'))
+    expect(await statusOf(store)).toMatchObject([{ snapshots: 1, newestGood: first }])
+  })
+})

@@ -1,0 +1,158 @@
+import { Writable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import type { NotificationConfig } from '../../../src/config/config.ts'
+import { type FindProxy, noProxy, readProxies } from '../../../src/http/proxy.ts'
+import { createLog } from '../../../src/log.ts'
+import { createNotifier } from '../../../src/run/notify/notifier.ts'
+import { jsonLines } from '../../e2e/run-dashkeep.ts'
+import { startTlsFront } from '../../http/tls-front.ts'
+import { failureOf, outcomeOf, runOf } from './news.ts'
+import { startReceiver } from './receiver.ts'
+
+const failed = runOf([failureOf({ account: 'a<b>&c' })], { exitCode: 3 })
+const good = runOf([outcomeOf()])
+
+/** A notifier whose addresses stand in for the names of their variables. */
+async function notifierOf(
+  receivers: readonly NotificationConfig[],
+  { findProxy = noProxy }: { findProxy?: FindProxy } = {},
+) {
+  const chunks: Buffer[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk)
+      done()
+    },
+  })
+  const failures: string[] = []
+  const notifier = createNotifier(receivers, {
+    readAddress: async (source) => ('env' in source ? source.env : source.file),
+    logTail: () => 'the log\n',
+    log: await createLog({ level: 'info', stream, readable: false, colors: false }),
+    findProxy,
+    onFailure: (kind) => failures.push(kind),
+    retryBaseMs: 1,
+    accounts: 1,
+  })
+  return { notifier, failures, log: () => Buffer.concat(chunks).toString() }
+}
+
+function ping(url: string, exitStatus = false): NotificationConfig {
+  return { kind: 'ping', url: { env: url }, exitStatus }
+}
+
+describe('a notifier', () => {
+  it('says when a proxy does not let it through, and not the password', async () => {
+    const findProxy = readProxies({ HTTP_PROXY: 'http://me:sesame@127.0.0.1:9' }, [])
+    const started = await notifierOf([ping('http://hooks.dashkeep.test/uuid')], { findProxy })
+    await started.notifier.started()
+    expect(started.failures).toEqual(['ping'])
+    expect(started.log()).toContain(
+      'Cannot post to hooks.dashkeep.test: the proxy 127.0.0.1:9 (HTTP_PROXY) cannot be reached (ECONNREFUSED)',
+    )
+    expect(started.log()).not.toContain('sesame')
+  })
+
+  it('says when a certificate is not trusted and what to set, and does not ask again', async () => {
+    await using receiver = await startReceiver()
+    await using front = await startTlsFront(receiver.url)
+    const started = await notifierOf([ping(`https://127.0.0.1:${front.port}/uuid`)])
+    await started.notifier.started()
+    expect(jsonLines(started.log())).toMatchObject([
+      {
+        msg: 'notification failed',
+        reason: expect.stringMatching(/^Cannot post to 127\.0\.0\.1:\d+: its certificate is not/),
+        hint: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+      },
+    ])
+  })
+
+  it('pings start, success and failure, with text and log', async () => {
+    await using receiver = await startReceiver()
+    const { notifier } = await notifierOf([ping(`${receiver.url}/uuid/?a=b`)])
+    await notifier.started()
+    await notifier.ended(failed)
+    await notifier.started()
+    await notifier.ended(good)
+    expect(receiver.received.map(({ path }) => path)).toEqual([
+      '/uuid/start?a=b',
+      '/uuid/fail?a=b',
+      '/uuid/start?a=b',
+      '/uuid/?a=b',
+    ])
+    expect(receiver.received[1]?.body).toMatch(
+      /^dashkeep: of 1 account 1 failed[\s\S]*\n\nthe log\n$/,
+    )
+  })
+
+  it('pings the exit status where that is wanted', async () => {
+    await using receiver = await startReceiver()
+    const { notifier } = await notifierOf([ping(`${receiver.url}/uuid`, true)])
+    await notifier.ended(failed)
+    await notifier.ended(good)
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/uuid/3', '/uuid'])
+  })
+
+  it('tells Slack in a text that it takes for nothing else', async () => {
+    await using receiver = await startReceiver()
+    const url = { env: receiver.url }
+    const { notifier } = await notifierOf([{ kind: 'slack', url, on: ['failure'] }])
+    await notifier.started()
+    await notifier.ended(good)
+    await notifier.ended(failed)
+    const [message, ...more] = receiver.jsonAt('/')
+    expect(more).toEqual([])
+    expect(Object.keys(message ?? {})).toEqual(['text'])
+    expect(message?.text).toContain('failed a&lt;b&gt;&amp;c: ')
+  })
+
+  it('puts a user and password of the address into a header', async () => {
+    await using receiver = await startReceiver()
+    const address = receiver.url.replace('//', '//user:pass%20word@')
+    const { notifier } = await notifierOf([ping(address)])
+    await notifier.ended(good)
+    const expected = `Basic ${Buffer.from('user:pass word').toString('base64')}`
+    expect(receiver.received[0]?.headers.authorization).toBe(expected)
+  })
+
+  it('tries again briefly what may pass, and what comes later waits for it', async () => {
+    const statuses = [503, 429]
+    await using receiver = await startReceiver(() => statuses.shift() ?? 200)
+    const { notifier, failures } = await notifierOf([ping(`${receiver.url}/uuid`)])
+    void notifier.started()
+    await notifier.ended(good)
+    const paths = receiver.received.map(({ path }) => path)
+    expect(paths).toEqual(['/uuid/start', '/uuid/start', '/uuid/start', '/uuid'])
+    expect(failures).toEqual([])
+  })
+
+  it.each([
+    ['says no', 404, 1, 'it answers with status 404'],
+    ['redirects', 302, 1, 'it answers with status 302'],
+    ['stays broken', 500, 3, 'it answers with status 500'],
+  ])('logs one that %s, and tells the others', async (_, status, attempts, reason) => {
+    await using bad = await startReceiver(() => status)
+    await using fine = await startReceiver()
+    const receivers = [ping(`${bad.url}/secret-uuid`), ping(fine.url)]
+    const { notifier, failures, log } = await notifierOf(receivers)
+    await notifier.ended(good)
+    expect([bad.received.length, fine.received.length]).toEqual([attempts, 1])
+    expect(failures).toEqual(['ping'])
+    expect(jsonLines(log())).toMatchObject([
+      { msg: 'notification failed', kind: 'ping', reason: expect.stringContaining(reason) },
+    ])
+    expect(log()).not.toContain('secret-uuid')
+  })
+
+  it.each([
+    ['nobody listens', 'http://127.0.0.1:1/secret-uuid'],
+    ['is no address', 'secret-uuid'],
+    ['has another scheme', 'ftp://host/secret-uuid'],
+    ['has a user that cannot be read', 'http://%zz:secret-uuid@127.0.0.1:1/'],
+  ])('keeps an address to itself where %s', async (_, address) => {
+    const { notifier, failures, log } = await notifierOf([ping(address)])
+    await notifier.ended(good)
+    expect(failures).toEqual(['ping'])
+    expect(log()).not.toContain('secret-uuid')
+  })
+})
