@@ -3,7 +3,7 @@ import type { Config, LogLevel } from '../config/config.ts'
 import { type ConfigNeed, loadConfig } from '../config/load.ts'
 import { DashkeepError } from '../errors.ts'
 import { createLog, createLogTail, type Logger, type LogTail } from '../log.ts'
-import type { CommonOptions } from './program.ts'
+import type { CommonOptions } from './options.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What a verb needs besides its own options. */

@@ -1,16 +1,9 @@
 import type { Command } from 'commander'
-import type { Run } from './program.ts'
+import { common, type Run, toNumber } from './options.ts'
 import { referenceForms } from './select/snapshot-reference.ts'
 
 /** Declares `dashkeep accounts …`. */
-export function declareAccountVerbs(
-  program: Command,
-  run: Run,
-  {
-    common,
-    toNumber,
-  }: { common: (command: Command) => Command; toNumber: (text: string) => number },
-): void {
+export function declareAccountVerbs(program: Command, run: Run): void {
   const accounts = program
     .command('accounts')
     .summary('manage the sub accounts of a main account')

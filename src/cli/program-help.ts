@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { closest } from '../config/closest.ts'
 import { DashkeepError } from '../errors.ts'
-import type { Run } from './program.ts'
+import type { Run } from './options.ts'
 
 /** Declares what explains the verbs and completes them. */
 export function declareHelpVerbs(program: Command, run: Run): void {

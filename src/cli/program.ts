@@ -1,27 +1,12 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { causeOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { version } from '../version.ts'
+import { type CommonOptions, collect, common, type Run, toNumber, type Verb } from './options.ts'
 import { declareAccountVerbs } from './program-accounts.ts'
 import { declareHelpVerbs } from './program-help.ts'
 import { referenceForms } from './select/snapshot-reference.ts'
-import { createErrorTerminal, createTerminal, type Outside, type Terminal } from './terminal.ts'
-
-/**
- * A verb: does its work, writes its results, returns the exit code. Verbs are imported when they
- * are asked for, so that `--help` costs next to nothing.
- */
-export type Verb<Options> = (terminal: Terminal, options: Options) => Promise<number>
-
-/** Options of every verb that reads the configuration. */
-export interface CommonOptions {
-  readonly config?: string
-  readonly store?: string
-  readonly logLevel?: string
-  readonly quiet?: boolean
-  readonly verbose?: boolean
-  readonly json?: boolean
-}
+import { createErrorTerminal, createTerminal, type Outside } from './terminal.ts'
 
 const examples = `
 Examples:
@@ -80,7 +65,7 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
   declareKeepingVerbs(program, run)
   declareRestore(program, run)
   declareServiceVerbs(program, run)
-  declareAccountVerbs(program, run, { common, toNumber })
+  declareAccountVerbs(program, run)
   declareTrialVerbs(program, run)
   declareHelpVerbs(program, run)
   return program
@@ -90,12 +75,6 @@ export function createProgram(outside: Outside, finish: (exitCode: number) => vo
 function linesOf(text: string): string[] {
   return text.replace(/\n$/, '').split('\n')
 }
-
-/** Makes an action of a verb that is imported when it is asked for. */
-export type Run = <Options extends object>(
-  load: () => Promise<Verb<Options>>,
-  read?: (args: string[]) => object,
-) => (...given: unknown[]) => Promise<void>
 
 function declareArchiveVerbs(program: Command, run: Run): void {
   common(program.command('backup'))
@@ -438,32 +417,4 @@ function declareTrialVerbs(program: Command, run: Run): void {
     )
     .option('--folder <folder>', 'where the archive goes (default: a new temporary folder)')
     .action(run(async () => (await import('./verbs/demo.ts')).demo))
-}
-
-function common(command: Command): Command {
-  return command
-    .option('-c, --config <file>', 'configuration file (default: DASHKEEP_CONFIG)')
-    .option('-s, --store <url>', 's3://bucket/prefix or path of a folder (default: DASHKEEP_STORE)')
-    .addOption(logLevel())
-    .option('-q, --quiet', 'log warnings and errors only, and show no progress')
-    .addOption(verbose())
-    .option('--json', 'print one machine-readable document')
-}
-
-function logLevel(): Option {
-  const option = new Option('--log-level <level>', 'debug, info, warn, error or silent')
-  return option.conflicts(['quiet', 'verbose'])
-}
-
-function verbose(): Option {
-  return new Option('-v, --verbose', 'log every step').conflicts('quiet')
-}
-
-function collect(text: string, before: readonly string[] = []): string[] {
-  return [...before, text]
-}
-
-function toNumber(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It is not a whole number.')
-  return Number(text)
 }

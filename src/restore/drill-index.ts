@@ -1,6 +1,16 @@
 import { hash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
-import type { DrillResult } from './drill.ts'
+
+/** What restoring everything into an empty account has shown. */
+export interface DrillResult {
+  readonly objects: number
+  /** Objects that came back byte for byte. */
+  readonly restored: number
+  /** How many did not, and how many came back that nobody sent. */
+  readonly different: number
+  /** The ids of those, 1,000 at most. */
+  readonly differing: readonly string[]
+}
 
 /** Ids that a result names at most. */
 const MAX_NAMED = 1000

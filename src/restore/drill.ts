@@ -1,18 +1,7 @@
 import { createExportScanner, defaultScanLimits } from '../export/export-scanner.ts'
 import { readSavedObject } from '../export/saved-object.ts'
-import { type DrillIndex, openDrillIndex } from './drill-index.ts'
+import { type DrillIndex, type DrillResult, openDrillIndex } from './drill-index.ts'
 import type { RestoreTarget } from './target.ts'
-
-/** What restoring everything into an empty account has shown. */
-export interface DrillResult {
-  readonly objects: number
-  /** Objects that came back byte for byte. */
-  readonly restored: number
-  /** How many did not, and how many came back that nobody sent. */
-  readonly different: number
-  /** The ids of those, 1,000 at most. */
-  readonly differing: readonly string[]
-}
 
 /** Where the objects of a drill come from. */
 export interface DrillSource {

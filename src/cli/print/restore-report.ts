@@ -1,6 +1,15 @@
+import type { Manifest } from '../../archive/manifest.ts'
 import type { MissingObject, Selection } from '../../restore/choose.ts'
+import type { RestoreSource } from '../../restore/source.ts'
 import { formatAge, formatTime, plural, type Terminal } from '../terminal.ts'
-import type { Restoring } from '../verbs/restore.ts'
+
+/** What to restore: where it comes from, and which objects. */
+export interface Restoring {
+  readonly source: RestoreSource
+  /** The snapshot's manifest; undefined for a folder. */
+  readonly manifest: Manifest | undefined
+  readonly selection: Selection
+}
 
 /** Lines shown of each kind on a terminal; `--json` has them all. */
 export const MAX_SHOWN = 20

@@ -12,8 +12,8 @@ import {
 } from '../../restore/plan.ts'
 import { exitCodeOf, exitCodes } from '../../run/exit-codes.ts'
 import { plural, printHint, type Terminal } from '../terminal.ts'
-import type { Restoring } from '../verbs/restore.ts'
 import { formatDifferences } from './format-diff.ts'
+import type { Restoring } from './restore-report.ts'
 import { needsToJson, printList, printNeeds, printSource, sourceToJson } from './restore-report.ts'
 import { fitText, formatObject, roomBeside } from './table.ts'
 

@@ -7,7 +7,7 @@ import { warningsOf } from '../../config/warnings.ts'
 import { openArchive } from '../../open.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import { createContext } from '../context.ts'
-import type { CommonOptions } from '../program.ts'
+import type { CommonOptions } from '../options.ts'
 import { plural, type Terminal } from '../terminal.ts'
 
 /** `dashkeep config check`: names every problem, and warns of what is often a mistake. */

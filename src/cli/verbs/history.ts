@@ -10,9 +10,9 @@ import { splitId } from '../../objects/object-id.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import { openReader, readWatchedTimeline } from '../archive-reader.ts'
 import { createContext } from '../context.ts'
+import type { CommonOptions } from '../options.ts'
 import { formatDifferences, summarizeDifferences } from '../print/format-diff.ts'
 import { fitText, roomBeside } from '../print/table.ts'
-import type { CommonOptions } from '../program.ts'
 import { formatAge, formatTime, plural, type Terminal } from '../terminal.ts'
 
 interface HistoryVerbOptions extends CommonOptions {

@@ -5,7 +5,7 @@ import type { ConfigNeed } from '../../config/load.ts'
 import { DashkeepError } from '../../errors.ts'
 import { connectManagement, type Management } from '../../open.ts'
 import { type Context, createContext, parseId } from '../context.ts'
-import type { CommonOptions } from '../program.ts'
+import type { CommonOptions } from '../options.ts'
 import { createIdentify, findAccount } from '../select/choose-account.ts'
 import type { Terminal } from '../terminal.ts'
 

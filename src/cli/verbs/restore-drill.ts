@@ -2,7 +2,7 @@ import { type AccountStatus, readStatus } from '../../archive/status.ts'
 import { OpenError } from '../../datafile/encryption.ts'
 import { DashkeepError } from '../../errors.ts'
 import { openEncryption, scanLimitsOf } from '../../open.ts'
-import type { DrillResult } from '../../restore/drill.ts'
+import type { DrillResult } from '../../restore/drill-index.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
 import { createContext } from '../context.ts'
@@ -13,7 +13,7 @@ import { logFuture } from '../print/warn-of-future.ts'
 import { resolveAccountId } from '../select/choose-account.ts'
 import { formatTime, plural, type Terminal } from '../terminal.ts'
 import { openWatchedArchive } from '../watched-archive.ts'
-import type { RestoreOptions } from './restore.ts'
+import type { RestoreOptions } from './restore-options.ts'
 
 /** What a drill has shown of one account. */
 interface AccountDrill extends AccountStatus {

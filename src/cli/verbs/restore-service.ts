@@ -3,7 +3,7 @@ import type { AccountConfig, Config } from '../../config/config.ts'
 import { DashkeepError, hintOf } from '../../errors.ts'
 import type { PatchOperation } from '../../objects/diff-objects.ts'
 import { stringifyLossless } from '../../objects/lossless-json.ts'
-import { backupAccount, connectAccount, scanLimitsOf } from '../../open.ts'
+import { connectAccount, scanLimitsOf } from '../../open.ts'
 import { applyRestore, type SentBatch } from '../../restore/apply.ts'
 import { type Overwrite, readOverwrites } from '../../restore/overwrites.ts'
 import {
@@ -14,8 +14,10 @@ import {
   refuseOtherVersions,
 } from '../../restore/plan.ts'
 import { type RestoreTarget, readPresent, sameObject } from '../../restore/target.ts'
+import { backupAccount } from '../../run/back-up.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
 import type { Context } from '../context.ts'
+import type { Restoring } from '../print/restore-report.ts'
 import {
   exitCodeFor,
   type Into,
@@ -26,7 +28,7 @@ import {
 import { createIdentify, findAccount, ownersOf } from '../select/choose-account.ts'
 import { confirm, plural, type Terminal, unasked } from '../terminal.ts'
 import { watchSource } from '../watched-archive.ts'
-import type { RestoreOptions, Restoring } from './restore.ts'
+import type { RestoreOptions } from './restore-options.ts'
 
 /** Plans a restore to the service and, once somebody agrees, does it and checks it. */
 export async function restoreToService(

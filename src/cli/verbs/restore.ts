@@ -4,10 +4,10 @@ import type { ConfigNeed } from '../../config/load.ts'
 import { DashkeepError } from '../../errors.ts'
 import { openEncryption, scanLimitsOf } from '../../open.ts'
 import { readCatalogue } from '../../restore/catalogue.ts'
-import { chooseObjects, type Selection } from '../../restore/choose.ts'
+import { chooseObjects } from '../../restore/choose.ts'
 import { folderSource } from '../../restore/folder-source.ts'
 import { writeOpened } from '../../restore/opened-folder.ts'
-import { type RestoreSource, snapshotSource } from '../../restore/source.ts'
+import { snapshotSource } from '../../restore/source.ts'
 import { sameObject } from '../../restore/target.ts'
 import { type WrittenFiles, writeDocuments, writeNdjson } from '../../restore/to-files.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
@@ -18,41 +18,14 @@ import {
   needsToJson,
   printNeeds,
   printSource,
+  type Restoring,
   sourceToJson,
 } from '../print/restore-report.ts'
-import type { CommonOptions } from '../program.ts'
 import { resolveAccountId } from '../select/choose-account.ts'
 import { selectSnapshot } from '../select/select-snapshots.ts'
 import { plural, type Terminal } from '../terminal.ts'
 import { openWatchedArchive } from '../watched-archive.ts'
-
-/** Options of the verb, as the command line gives them. */
-export interface RestoreOptions extends CommonOptions {
-  readonly snapshot?: string
-  readonly account?: string
-  readonly from?: string
-  readonly object?: readonly string[]
-  readonly withoutReferences?: boolean
-  readonly to?: string
-  readonly pretty?: string
-  readonly ndjson?: string
-  readonly toService?: boolean
-  readonly intoAccount?: string
-  readonly drill?: boolean
-  readonly overwrite?: boolean
-  readonly anyVersion?: boolean
-  readonly allowSuspect?: boolean
-  readonly dryRun?: boolean
-  readonly yes?: boolean
-}
-
-/** What to restore: where it comes from, and which objects. */
-export interface Restoring {
-  readonly source: RestoreSource
-  /** The snapshot's manifest; undefined for a folder. */
-  readonly manifest: Manifest | undefined
-  readonly selection: Selection
-}
+import type { RestoreOptions } from './restore-options.ts'
 
 /** `dashkeep restore`: objects of a snapshot or a folder into files, or back into the service. */
 export async function restore(terminal: Terminal, options: RestoreOptions): Promise<number> {

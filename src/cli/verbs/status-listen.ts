@@ -7,7 +7,7 @@ import { runExporter } from '../../exporter/exporter.ts'
 import { exitCodeOfInterruption } from '../../run/exit-codes.ts'
 import { systemClock } from '../../worker/clock.ts'
 import { createContext } from '../context.ts'
-import type { CommonOptions } from '../program.ts'
+import type { CommonOptions } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 
 const minIntervalMs = 10_000

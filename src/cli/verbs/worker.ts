@@ -4,7 +4,7 @@ import { exitCodeOf, exitCodeOfInterruption, exitCodeOfRun } from '../../run/exi
 import { systemClock } from '../../worker/clock.ts'
 import { runWorker } from '../../worker/worker.ts'
 import { createContext } from '../context.ts'
-import type { CommonOptions } from '../program.ts'
+import type { CommonOptions } from '../options.ts'
 import { selectAccounts } from '../select/choose-account.ts'
 import type { Terminal } from '../terminal.ts'
 
