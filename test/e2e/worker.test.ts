@@ -149,7 +149,7 @@ describe('the worker verb', () => {
     ]) {
       expect(stderr).toContain(`\n  - ${problem}`)
     }
-    expect(stderr).not.toContain('secret')
+    expect(stderr).not.toContain('hooks.example.com')
     const unruly = await trial.write('unruly.yaml', {
       schedule: { cron: '@daily', pruneAfter: true },
     })
