@@ -152,6 +152,6 @@ function unusable(path: string | undefined, problems: readonly string[]): Dashke
   return new DashkeepError(`Cannot use the configuration${from}`, {
     kind: 'usage',
     problems,
-    hint: '`dashkeep config schema` prints what a file may hold; the README lists the variables',
+    hint: '`dashkeep config schema` prints what a file may hold; docs/configuration.md lists the variables',
   })
 }

@@ -1,6 +1,6 @@
 import { DashkeepError, type ErrorKind, InterruptedError } from '../errors.ts'
 
-/** What the process tells its caller; documented in the README. */
+/** Exit codes of the process; docs/commands.md documents them. */
 export const exitCodes = {
   done: 0,
   failed: 1,

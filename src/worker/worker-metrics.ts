@@ -2,7 +2,7 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import { type AccountMetrics, createAccountMetrics } from '../run/metrics/account-metrics.ts'
 import { version } from '../version.ts'
 
-/** What a worker tells Prometheus; every name is described in the README. */
+/** Metrics of a worker. docs/worker.md describes every name. */
 export interface WorkerMetrics extends AccountMetrics {
   readonly contentType: string
   /** Everything in the text format of Prometheus. */

@@ -13,22 +13,46 @@ export interface Block {
   readonly text: string
 }
 
-/** Every block that is marked as `sh` or shows commands after `$`, in the order of reading. */
-export async function commandBlocks(): Promise<Block[]> {
-  const more = await Array.fromAsync(glob('docs/**/*.md', { cwd: checkout }))
-  const files = ['README.md', ...more.toSorted(), 'src/archive/FORMAT.md']
-  return (await Promise.all(files.map(blocksOf))).flat()
+/** A fenced block of a page. */
+export interface Fence {
+  /** Where it is, such as `README.md:31`. */
+  readonly place: string
+  /** Its language, or an empty text. */
+  readonly language: string
+  readonly text: string
 }
 
-async function blocksOf(file: string): Promise<Block[]> {
-  const content = await readFile(join(checkout, file), 'utf8')
-  return [...content.matchAll(/^```(\w*)\n(.*?)\n```$/gms)].flatMap((match) => {
-    const [, language = '', inside = ''] = match
-    const lines = language === 'sh' ? inside.split('\n') : language === '' ? typed(inside) : []
+/** Paths of all pages of the documentation, the README first. */
+export async function listPages(): Promise<string[]> {
+  const others = await Array.fromAsync(glob(['*.md', 'docs/**/*.md'], { cwd: checkout }))
+  const pages = ['README.md', ...others.toSorted(), 'src/archive/FORMAT.md']
+  return [...new Set(pages)]
+}
+
+/** The text of a page, by its path in the checkout. */
+export async function readPage(page: string): Promise<string> {
+  return await readFile(join(checkout, page), 'utf8')
+}
+
+/** Every fenced block of all pages, in the order of reading. */
+export async function fences(): Promise<Fence[]> {
+  const found = (await listPages()).map(async (page) => {
+    const content = await readPage(page)
+    return [...content.matchAll(/^```(\w*)\n(.*?)\n```$/gms)].map((match) => {
+      const [, language = '', text = ''] = match
+      const line = content.slice(0, match.index).split('\n').length + 1
+      return { place: `${page}:${line}`, language, text }
+    })
+  })
+  return (await Promise.all(found)).flat()
+}
+
+/** Every block that is marked as `sh` or shows commands after `$`, in the order of reading. */
+export async function commandBlocks(): Promise<Block[]> {
+  return (await fences()).flatMap(({ place, language, text }) => {
+    const lines = language === 'sh' ? text.split('\n') : language === '' ? typed(text) : []
     if (lines[0] === undefined) return []
-    const line = content.slice(0, match.index).split('\n').length + 1
-    const begins = lines[0].replace(/\s+(#.*|\\)$/, '')
-    return [{ place: `${file}:${line}`, begins, text: lines.join('\n') }]
+    return [{ place, begins: lines[0].replace(/\s+(#.*|\\)$/, ''), text: lines.join('\n') }]
   })
 }
 

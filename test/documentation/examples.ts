@@ -5,9 +5,10 @@ import { expect } from 'vitest'
 import { accountsOf, runDashkeep } from '../e2e/run-dashkeep.ts'
 import { ownAuthorityFile } from '../http/tls-front.ts'
 import { checkout } from './blocks.ts'
+import { withoutCluster } from './cluster.ts'
 import { kubernetesExamples } from './kubernetes-examples.ts'
 import { isInstalled, runShell } from './shell.ts'
-import type { World } from './world.ts'
+import { deleteDashboard, type World } from './world.ts'
 
 /** What is changed in a block, and where and with what it runs. */
 export interface Setting {
@@ -40,10 +41,12 @@ const compose = isInstalled('docker-compose') ? 'docker-compose' : 'docker compo
 /** A run for each block by how it begins, or the reason why there is none. */
 export const examples: Readonly<Record<string, Run | string>> = {
   'dashkeep backup': {
-    set: ({ account }) => ({ env: account }),
+    set: ({ account }) => ({ env: account, replace: { ' --account production': '' } }),
     says: [
       /^ACCOUNT +RESULT +SNAPSHOT +OBJECTS +STORED +CHANGES\n/m,
       /^verified \d+ snapshots with \d+ stored files, .* read: every file is as its manifest says$/m,
+      /^search:failed-orders {2}Failed orders\n\n.* appeared\n {4}as "Failed orders"$/m,
+      /^From snapshot .* of account 100001 \(Shop\), taken .*\nInto account 100001 \(Shop\) at /m,
     ],
   },
 
@@ -184,7 +187,10 @@ export const examples: Readonly<Record<string, Run | string>> = {
   },
 
   "dashkeep restore '3 days ago' --object 'Shop overview' --to-service --dry-run": {
-    set: ({ account }) => ({ env: account }),
+    set: ({ account, trial }) => {
+      deleteDashboard(trial)
+      return { env: account }
+    },
     says: [/^create +1 /m, /^restored 1 of 1 object, as a fresh export shows/m],
   },
 
@@ -226,6 +232,16 @@ export const examples: Readonly<Record<string, Run | string>> = {
   },
 
   ...kubernetesExamples,
+
+  'kubectl --namespace dashkeep create secret generic dashkeep-tokens --from-file=./tokens': {
+    needs: ['kubectl'],
+    set: withoutCluster,
+    says: [/^secret\/dashkeep-tokens$/m, /^secret\/dashkeep-s3$/m, /^kind: CronJob$/m],
+  },
+
+  'npm ci': '.ci/run runs each of these commands',
+
+  'npx vitest run test/architecture.test.ts': 'each runs a part of the suite that runs this test',
 
   'export HTTPS_PROXY=http://user:password@proxy.example.com:3128':
     'it only sets variables; test/e2e/proxy.test.ts and tinyproxy.test.ts use them',

@@ -75,7 +75,8 @@ export async function makeWorld(): Promise<World> {
   }
 }
 
-function deleteDashboard({ sandbox }: Trial): void {
+/** Deletes the dashboard `shop-overview` in the service; it may be gone already. */
+export function deleteDashboard({ sandbox }: Trial): void {
   const document = Buffer.from(sandbox.objects(shopId, 'dashboard')).toString()
   const { hits } = JSON.parse(document) as { hits: { _id: string }[] }
   const others = hits.filter(({ _id }) => _id !== 'dashboard:shop-overview')

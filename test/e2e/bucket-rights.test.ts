@@ -75,7 +75,7 @@ describe('a server that does not list unfinished uploads', () => {
   })
 })
 
-describe('the policy in the README', () => {
+describe('the policy in docs/s3.md', () => {
   it('allows every right that a hint of the store names, and no other', async () => {
     const folder = join(import.meta.dirname, '../../src/store')
     const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -85,8 +85,8 @@ describe('the policy in the README', () => {
         .map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')),
     )
     const named = texts.join('').match(/\bs3:[A-Z]\w+/g) ?? []
-    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
-    const [, policy = ''] = /```json\n(\{\n +"Version": "2012-10-17".*?)```/s.exec(readme) ?? []
+    const page = await readFile(new URL('../../docs/s3.md', import.meta.url), 'utf8')
+    const [, policy = ''] = /```json\n(\{\n +"Version": "2012-10-17".*?)```/s.exec(page) ?? []
     const { Statement } = JSON.parse(policy) as { Statement: { Action: string[] }[] }
     const allowed = Statement.flatMap(({ Action }) => Action)
     expect(new Set(allowed)).toEqual(new Set(named))

@@ -23,7 +23,7 @@ const kubectl = hasKubectl()
 if (!kubectl) leaveOut('kubectl kustomize over k8s/', 'with a kubectl of 1.27 or newer')
 
 describe('what k8s/ gives a cluster', () => {
-  it('is there in every form that the README names', () => {
+  it('is there in every form that the documentation names', () => {
     const names = ['many-accounts', 'worker', 'folder', 'aws', 'weekly', 'production']
     expect(overlays.toSorted()).toEqual(['base', ...names.map((n) => `overlays/${n}`)].toSorted())
   })

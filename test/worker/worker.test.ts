@@ -446,14 +446,14 @@ describe('the metrics of a worker', () => {
     expect(after.text).not.toContain('team-502')
   })
 
-  it('are all described in the README', async () => {
+  it('are all described in docs/worker.md', async () => {
     const { trial, env } = await prepare()
     await using _trial = trial
     await using worker = await startWorker({ trial, env, start })
     const { text } = await worker.ask('/metrics')
     const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
-    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+    const page = await readFile(new URL('../../docs/worker.md', import.meta.url), 'utf8')
     expect(names.length).toBeGreaterThan(10)
-    expect(names.filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
+    expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
 })

@@ -127,7 +127,7 @@ function printWaysOn({ print }: Terminal, { finish, discard }: WaysOn): void {
   print(`To give it up, with the accounts as they are: ${discard}`)
 }
 
-/** Stable members for programs; documented in the README. */
+/** Stable members for programs; docs/json-output.md documents them. */
 export function outcomeToJson(plan: MovePlan, outcome: MoveOutcome, ways: WaysOn): object {
   const base = { done: outcome.ended === 'moved', ended: outcome.ended, ...plan }
   const accounts = outcome.accounts.map(({ accountId, nowGb, listedGb }) => {
@@ -140,7 +140,7 @@ export function outcomeToJson(plan: MovePlan, outcome: MoveOutcome, ways: WaysOn
   return { ...told, undoError: outcome.undoError?.message, ...ways }
 }
 
-/** Stable members for programs; documented in the README. */
+/** Stable members for programs; docs/json-output.md documents them. */
 export function leftToJson(
   { review, waysOn }: LeftMove,
   { ended, error }: { ended?: 'unfinished' | 'discarded'; error?: Error } = {},

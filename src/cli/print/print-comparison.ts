@@ -58,7 +58,7 @@ async function* readChanges(
   }
 }
 
-/** Stable members for programs; documented in the README. */
+/** Stable members for programs; docs/json-output.md documents them. */
 async function toJson(
   comparison: Comparison,
   diffs: readonly TypeDiff[],

@@ -187,7 +187,7 @@ function errorsOf({ batches, stopped }: AppliedRestore): Error[] {
   return [...new Map(errors.map((error) => [error.message, error])).values()]
 }
 
-/** Stable members for programs; documented in the README. */
+/** Stable members for programs; docs/json-output.md documents them. */
 export function toJson(outcome: Outcome): JsonDocument {
   const { restoring, into, plan, patches, agreed, before, applied } = outcome
   const { account, address, config } = into

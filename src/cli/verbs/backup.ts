@@ -87,7 +87,7 @@ function endingOf({ taken, error }: AccountBackup) {
   return { error, doubtful: taken !== undefined && isDoubtful(taken) }
 }
 
-/** Stable members for programs; documented in the README. */
+/** Stable members for programs; docs/json-output.md documents them. */
 function toJson({ account, taken, error }: AccountBackup): object {
   if (error !== undefined) {
     return {

@@ -89,7 +89,7 @@ async function* readSteps(
   }
 }
 
-/** Stable members for programs; documented in the README. */
+/** Stable members for programs; docs/json-output.md documents them. */
 async function printJson(
   terminal: Terminal,
   steps: AsyncIterable<Step>,

@@ -44,7 +44,7 @@ interface Known {
   readonly fromFuture: boolean
 }
 
-/** Stable members for programs; documented in the README. */
+/** Stable members for programs; docs/json-output.md documents them. */
 function toJson(
   { accountId, snapshot, takenAt, files }: SnapshotFolder,
   { name, fromFuture }: Known,

@@ -192,7 +192,7 @@ function exitCodeFor({ plans, named, removals }: Outcome): number {
   return failed || refused || stays ? exitCodes.partly : exitCodes.done
 }
 
-/** Stable members for programs; documented in the README. */
+/** Stable members for programs; docs/json-output.md documents them. */
 function toJson(outcome: Outcome): object {
   const { plans, leftWrites, emptyFolders, agreed, removals } = outcome
   const removed = removals.filter(isRemoved)

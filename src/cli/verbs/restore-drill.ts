@@ -149,7 +149,7 @@ function reasonsOf(drilled: AccountDrill): string[] {
   ]
 }
 
-/** Stable members for programs; documented in the README. */
+/** Stable members for programs; docs/json-output.md documents them. */
 function toJson(drilled: AccountDrill): object {
   const { accountId, accountName, newestGood, result } = drilled
   return {

@@ -176,7 +176,7 @@ function exitCodeFor(lines: readonly Line[]): number {
   return exitCodes.done
 }
 
-/** Stable members for programs; documented in the README. */
+/** Stable members for programs; docs/json-output.md documents them. */
 function toJson({ state, accountId, name, configuredAs, status }: Line, now: Date): object {
   const good = status?.newestGood
   const takenAt = status?.newestGoodAt

@@ -44,7 +44,7 @@ function composeLines(news: News): string[] {
   return lines.map((line) => cleanLine(line, MAX_LINE))
 }
 
-/** What a generic webhook gets. Its members are documented in the README and stay. */
+/** Document that a generic webhook receives. Its members are stable; docs/worker.md documents them. */
 export function composeJson(news: News): object {
   const { run, events, accounts } = news
   return {

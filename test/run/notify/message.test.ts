@@ -91,7 +91,7 @@ describe('what somebody is told', () => {
 })
 
 describe('the JSON of a webhook', () => {
-  it('has the members that the README names', () => {
+  it('has the members that docs/worker.md names', () => {
     const news = newsOf(runOf([failureOf()], { exitCode: 1 }), ['failure'])
     expect(JSON.parse(JSON.stringify(news && composeJson(news)))).toEqual({
       text: expect.stringContaining('dashkeep: of 1 account 1 failed'),
