@@ -39,6 +39,8 @@ function needsOf(extra: string, all: readonly string[]): string[] {
 
 /** Members of the kustomization of an overlay. */
 interface Members {
+  /** What the overlay lies over, as a path within `k8s/`: the base, unless named. */
+  readonly base?: string
   /** Names of components. */
   readonly components?: readonly string[]
   /** Resources beside the base. */
@@ -48,7 +50,7 @@ interface Members {
 
 /** Writes an overlay over the base, with `files` beside its kustomization. */
 export async function writeOverlay(
-  { components = [], resources = [], ...members }: Members,
+  { base = 'base', components = [], resources = [], ...members }: Members,
   files: Readonly<Record<string, string>> = {},
 ): Promise<Overlay> {
   const parent = await mkdtemp(join(tmpdir(), 'dashkeep-overlay-'))
@@ -60,7 +62,7 @@ export async function writeOverlay(
     kind: 'Kustomization',
     namespace: 'backups',
     ...members,
-    resources: [join(k8s, 'base'), ...resources],
+    resources: [join(k8s, base), ...resources],
     components: components.map((name) => join(k8s, 'components', name)),
   }
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
