@@ -162,7 +162,7 @@ describe('the architecture', () => {
   it('finds the imports that it judges', () => {
     expect(imports).toContainEqual({ from: 'main.ts', to: 'cli/run.ts', kind: 'static' })
     expect(imports).toContainEqual({
-      from: 'cli/program.ts',
+      from: 'cli/program/archive.ts',
       to: 'cli/verbs/list.ts',
       kind: 'lazy',
     })

@@ -2,12 +2,12 @@ import { CommanderError } from 'commander'
 import { DashkeepError } from '../errors.ts'
 import { exitCodeOf, exitCodes } from '../run/exit-codes.ts'
 import { createProgram } from './program.ts'
-import { createErrorTerminal, type Outside } from './terminal.ts'
+import { createErrorTerminal, type ProcessIo } from './terminal.ts'
 
 /** Runs one command line and returns the exit code. Never throws. */
-export async function runCli(args: readonly string[], outside: Outside): Promise<number> {
+export async function runCli(args: readonly string[], io: ProcessIo): Promise<number> {
   const result = { exitCode: exitCodes.done as number }
-  const program = createProgram(outside, (exitCode) => {
+  const program = createProgram(io, (exitCode) => {
     result.exitCode = exitCode
   })
   try {
@@ -16,13 +16,13 @@ export async function runCli(args: readonly string[], outside: Outside): Promise
   } catch (error) {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
-    return report(error, outside)
+    return report(error, io)
   }
 }
 
 /** Says what went wrong, and returns the exit code. */
-function report(error: unknown, outside: Outside): number {
-  const { colors, print } = createErrorTerminal(outside)
+function report(error: unknown, io: ProcessIo): number {
+  const { colors, print } = createErrorTerminal(io)
   print(
     describe(error).map((line, place) => (place > 0 ? line : `${colors.red('error:')} ${line}`)),
   )

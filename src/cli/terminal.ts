@@ -9,20 +9,20 @@ import { createProgress, type Progress } from './print/progress.ts'
 export { formatAge, formatBytes, formatTime, plural } from '../wording.ts'
 export type { Colors }
 
-/** What the outside world hands to a verb. */
-export interface Outside {
+/** The process's environment, streams, clock and stop signal. */
+export interface ProcessIo {
   readonly env: Environment
   readonly stdout: Writable & { isTTY?: boolean; columns?: number }
   readonly stderr: Writable & { isTTY?: boolean; columns?: number }
   readonly signal: AbortSignal
-  /** The clock that names and judges snapshots. */
+  /** The clock that names snapshots and judges their age. */
   readonly now: () => Date
   /**
-   * Called once the exit code is settled, while notifications may still be on their way: a signal
-   * changes it no more.
+   * Called once the exit code is final. Notifications may still be in progress; a signal no longer
+   * changes the exit code.
    */
   readonly settle?: (exitCode: number) => void
-  /** Where answers come from, opened when one is wanted; nobody is asked without it. */
+  /** Opens standard input when an answer is needed. Without it, no question is asked. */
   readonly stdin?: () => Readable & { isTTY?: boolean }
 }
 
@@ -30,7 +30,7 @@ export interface Outside {
  * Where a verb's results go: a person or a program. Everything but `writeRaw` is clean: text from
  * the service or the archive neither steers a terminal nor adds a line of its own.
  */
-export interface Terminal extends Omit<Outside, 'stdout'> {
+export interface Terminal extends Omit<ProcessIo, 'stdout'> {
   /** Whether the results are to be one JSON document (or one per line). */
   readonly json: boolean
   readonly colors: Colors
@@ -53,10 +53,10 @@ export interface Terminal extends Omit<Outside, 'stdout'> {
 }
 
 export function createTerminal(
-  outside: Outside,
+  io: ProcessIo,
   { json, quiet = false }: { json: boolean; quiet?: boolean },
 ): Terminal {
-  const { stdout, ...rest } = outside
+  const { stdout, ...rest } = io
   const { env, stderr, signal } = rest
   const plain = Boolean(env.NO_COLOR) || env.TERM === 'dumb'
   const watched = stderr.isTTY === true && env.TERM !== 'dumb' && !json && !quiet
@@ -91,8 +91,8 @@ export function createTerminal(
 }
 
 /** Writes dashkeep's own messages and errors to standard error, as clean as results are. */
-export function createErrorTerminal(outside: Outside): Terminal {
-  return createTerminal({ ...outside, stdout: outside.stderr }, { json: false })
+export function createErrorTerminal(io: ProcessIo): Terminal {
+  return createTerminal({ ...io, stdout: io.stderr }, { json: false })
 }
 
 async function writeRaw(

@@ -282,8 +282,8 @@ async function commandProblems(
 }
 
 function verbProblems([verb = '', ...options]: readonly string[]): string[] {
-  const outside = { stdout: process.stdout, stderr: process.stderr, env: {} } as never
-  const command = createProgram(outside, () => {}).commands.find((one) => one.name() === verb)
+  const io = { stdout: process.stdout, stderr: process.stderr, env: {} } as never
+  const command = createProgram(io, () => {}).commands.find((one) => one.name() === verb)
   if (command === undefined) return [`${verb} is no verb`]
   return options
     .map((option) => option.split('=')[0])

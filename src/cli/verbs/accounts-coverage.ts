@@ -9,8 +9,8 @@ import type { ObjectStore } from '../../store/object-store.ts'
 import type { Context } from '../context.ts'
 import { formatTable } from '../print/table.ts'
 import { logFuture } from '../print/warn-of-future.ts'
+import { openWatchedArchive } from '../print/watched-archive.ts'
 import { formatAge, plural, type Terminal } from '../terminal.ts'
-import { openWatchedArchive } from '../watched-archive.ts'
 import { type ManagementOptions, type Managing, nameAccount, openManagement } from './management.ts'
 
 interface CoverageOptions extends ManagementOptions {

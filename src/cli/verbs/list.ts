@@ -4,9 +4,9 @@ import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { formatTable } from '../print/table.ts'
 import { watchForFuture } from '../print/warn-of-future.ts'
+import { openWatchedArchive } from '../print/watched-archive.ts'
 import { configuredName, resolveAccountId } from '../select/choose-account.ts'
 import { formatAge, formatBytes, formatTime, plural, type Terminal } from '../terminal.ts'
-import { openWatchedArchive } from '../watched-archive.ts'
 
 /** `dashkeep list`: the snapshots, oldest first; with `--json` one per line, as they are found. */
 export async function list(

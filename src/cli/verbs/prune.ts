@@ -17,9 +17,9 @@ import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { formatTable } from '../print/table.ts'
 import { warnOfFuture } from '../print/warn-of-future.ts'
+import { openWatchedArchive } from '../print/watched-archive.ts'
 import { resolveAccountId } from '../select/choose-account.ts'
 import { confirm, formatBytes, formatTime, plural, type Terminal } from '../terminal.ts'
-import { openWatchedArchive } from '../watched-archive.ts'
 
 interface PruneOptions extends CommonOptions {
   readonly account?: string

@@ -25,9 +25,9 @@ import {
   printPlan,
   toJson,
 } from '../print/restore-service-report.ts'
+import { watchSource } from '../print/watched-archive.ts'
 import { createIdentify, findAccount, ownersOf } from '../select/choose-account.ts'
 import { confirm, plural, type Terminal, unasked } from '../terminal.ts'
-import { watchSource } from '../watched-archive.ts'
 import type { RestoreOptions } from './restore-options.ts'
 
 /** Plans a restore to the service and, once somebody agrees, does it and checks it. */

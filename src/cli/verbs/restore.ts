@@ -21,10 +21,10 @@ import {
   type Restoring,
   sourceToJson,
 } from '../print/restore-report.ts'
+import { openWatchedArchive } from '../print/watched-archive.ts'
 import { resolveAccountId } from '../select/choose-account.ts'
 import { selectSnapshot } from '../select/select-snapshots.ts'
 import { plural, type Terminal } from '../terminal.ts'
-import { openWatchedArchive } from '../watched-archive.ts'
 import type { RestoreOptions } from './restore-options.ts'
 
 /** `dashkeep restore`: objects of a snapshot or a folder into files, or back into the service. */

@@ -11,10 +11,10 @@ import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { describeAbsence, reportNothingProven } from '../print/nothing-proven.ts'
 import { type FutureWatch, watchForFuture } from '../print/warn-of-future.ts'
+import { openWatchedArchive } from '../print/watched-archive.ts'
 import { resolveAccountId } from '../select/choose-account.ts'
 import { selectSnapshots } from '../select/select-snapshots.ts'
 import { formatBytes, plural, type Terminal } from '../terminal.ts'
-import { openWatchedArchive } from '../watched-archive.ts'
 
 interface VerifyVerbOptions extends CommonOptions {
   readonly snapshots: readonly string[]

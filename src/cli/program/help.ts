@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { closest } from '../config/closest.ts'
-import { DashkeepError } from '../errors.ts'
-import type { Run } from './options.ts'
+import { closest } from '../../config/closest.ts'
+import { DashkeepError } from '../../errors.ts'
+import type { Run } from '../options.ts'
 
 /** Declares what explains the verbs and completes them. */
 export function declareHelpVerbs(program: Command, run: Run): void {
@@ -14,7 +14,7 @@ export function declareHelpVerbs(program: Command, run: Run): void {
     .argument('<shell>', 'bash, zsh or fish')
     .action(
       run(
-        async () => (await import('./verbs/completion.ts')).completion,
+        async () => (await import('../verbs/completion.ts')).completion,
         ([shell]) => ({ shell, program }),
       ),
     )

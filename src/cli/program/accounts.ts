@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { common, type Run, toNumber } from './options.ts'
-import { referenceForms } from './select/snapshot-reference.ts'
+import { common, type Run, toNumber } from '../options.ts'
+import { referenceForms } from '../select/snapshot-reference.ts'
 
 /** Declares `dashkeep accounts …`. */
 export function declareAccountVerbs(program: Command, run: Run): void {
@@ -24,7 +24,7 @@ export function declareAccountVerbs(program: Command, run: Run): void {
 
   managing(accounts.command('list'))
     .description('Lists the sub accounts and their settings; the main account is marked.')
-    .action(run(async () => (await import('./verbs/accounts-list.ts')).listAccounts))
+    .action(run(async () => (await import('../verbs/accounts-list.ts')).listAccounts))
   changing(accounts.command('create'))
     .description('Creates a sub account. Its token for shipping logs is shown once.')
     .requiredOption('--email <address>', 'of a user who is an admin of the main account')
@@ -33,7 +33,7 @@ export function declareAccountVerbs(program: Command, run: Run): void {
     .option('--max-daily-gb <gb>', 'capacity per day (default: 0, which takes no logs)')
     .option('--share-with <id...>', 'accounts that share its objects, or none')
     .option('--token-file <file>', 'write the token to a new file of mode 600 instead')
-    .action(run(async () => (await import('./verbs/accounts-create.ts')).createSubAccount))
+    .action(run(async () => (await import('../verbs/accounts-create.ts')).createSubAccount))
   changing(accounts.command('replace'))
     .description(
       'Replaces all settings of a sub account by those of a document: every setting, or an entry of the list, as JSON.',
@@ -43,7 +43,7 @@ export function declareAccountVerbs(program: Command, run: Run): void {
     .option('--force', forced)
     .action(
       run(
-        async () => (await import('./verbs/accounts-change.ts')).replace,
+        async () => (await import('../verbs/accounts-change.ts')).replace,
         ([id, file]) => ({ id, file }),
       ),
     )
@@ -61,7 +61,7 @@ export function declareAccountVerbs(program: Command, run: Run): void {
     .option('--force', forced)
     .action(
       run(
-        async () => (await import('./verbs/accounts-change.ts')).update,
+        async () => (await import('../verbs/accounts-change.ts')).update,
         ([id]) => ({ id }),
       ),
     )
@@ -80,7 +80,7 @@ export function declareAccountVerbs(program: Command, run: Run): void {
     )
     .option('--resume', 'finish the move of the journal')
     .option('--discard', 'remove the journal of a move; the accounts stay as they are')
-    .action(run(async () => (await import('./verbs/accounts-move.ts')).moveCapacity))
+    .action(run(async () => (await import('../verbs/accounts-move.ts')).moveCapacity))
   changing(accounts.command('restore'))
     .description(
       'Gives sub accounts the settings that a snapshot holds (see accounts[].include), by replace, those with less capacity than now first.',
@@ -89,7 +89,7 @@ export function declareAccountVerbs(program: Command, run: Run): void {
     .option('--only <id...>', 'only these sub accounts')
     .action(
       run(
-        async () => (await import('./verbs/accounts-restore.ts')).restoreSettings,
+        async () => (await import('../verbs/accounts-restore.ts')).restoreSettings,
         ([snapshot]) => ({ snapshot }),
       ),
     )
@@ -98,7 +98,7 @@ export function declareAccountVerbs(program: Command, run: Run): void {
       'Says which sub accounts no configured account backs up, or have no fresh good snapshot in the archive. Exit code 3 when any.',
     )
     .option('--max-age <duration>', 'older than this is stale', '26h')
-    .action(run(async () => (await import('./verbs/accounts-coverage.ts')).coverage))
+    .action(run(async () => (await import('../verbs/accounts-coverage.ts')).coverage))
 }
 
 const forced = 'also when somebody else has changed the account in the meantime'

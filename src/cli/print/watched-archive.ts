@@ -1,9 +1,9 @@
-import type { SavedObjectSource } from '../archive/source.ts'
-import { openArchive } from '../open.ts'
-import type { ObjectStore } from '../store/object-store.ts'
-import type { Context } from './context.ts'
-import type { Progress } from './print/progress.ts'
-import type { Terminal } from './terminal.ts'
+import type { SavedObjectSource } from '../../archive/source.ts'
+import { openArchive } from '../../open.ts'
+import type { ObjectStore } from '../../store/object-store.ts'
+import type { Context } from '../context.ts'
+import type { Terminal } from '../terminal.ts'
+import type { Progress } from './progress.ts'
 
 /** Opens the archive; on a watched terminal the progress counts what is listed, read and removed. */
 export async function openWatchedArchive(

@@ -1,14 +1,14 @@
-import type { Manifest } from '../archive/manifest.ts'
-import { type ReadOptions, readObjects } from '../archive/read-objects.ts'
-import type { AccountConfig } from '../config/config.ts'
-import { DashkeepError } from '../errors.ts'
-import { connectAccount, scanLimitsOf } from '../open.ts'
-import { drillRestore } from '../restore/drill.ts'
-import type { DrillResult } from '../restore/drill-index.ts'
-import { snapshotSource } from '../restore/source.ts'
-import type { ObjectStore } from '../store/object-store.ts'
-import type { Context } from './context.ts'
-import { formatBytes } from './terminal.ts'
+import type { Manifest } from '../../archive/manifest.ts'
+import { type ReadOptions, readObjects } from '../../archive/read-objects.ts'
+import type { AccountConfig } from '../../config/config.ts'
+import { DashkeepError } from '../../errors.ts'
+import { connectAccount, scanLimitsOf } from '../../open.ts'
+import { drillRestore } from '../../restore/drill.ts'
+import type { DrillResult } from '../../restore/drill-index.ts'
+import { snapshotSource } from '../../restore/source.ts'
+import type { ObjectStore } from '../../store/object-store.ts'
+import type { Context } from '../context.ts'
+import { formatBytes } from '../terminal.ts'
 
 /** What a drill of one account needs besides the archive. */
 export interface DrillOptions {
@@ -76,7 +76,7 @@ async function startDrillSandbox(
     onError: (error: Error) => void
   },
 ) {
-  const { startSandbox } = await import('../sandbox/sandbox.ts')
+  const { startSandbox } = await import('../../sandbox/sandbox.ts')
   const { types, kibanaVersion, onError } = options
   const seed = { accountId: account.id, accountName: 'Drill', apiTokens: [TOKEN], kibanaVersion }
   return startSandbox({ form: 'deployed', types, accounts: [seed], database: '', onError })
