@@ -1,5 +1,5 @@
 import { DashkeepError, retell } from '../errors.ts'
-import { listUntil, type Patience } from './list-until.ts'
+import { listUntil, type PollLimits } from './list-until.ts'
 import type { Settings, SubAccount, SubAccountService } from './service.ts'
 import { diffSettings, findSubAccount, type SettingChange, settingsOf } from './settings.ts'
 
@@ -40,7 +40,7 @@ export async function applyChange(
   { accountId, before, after }: PlannedChange,
   options: {
     mainId: number
-    patience: Patience
+    pollLimits: PollLimits
     force?: boolean | undefined
     signal?: AbortSignal | undefined
   },

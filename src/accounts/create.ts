@@ -1,5 +1,5 @@
 import { DashkeepError, hintOf, InterruptedError, retell } from '../errors.ts'
-import { listUntil, type Patience } from './list-until.ts'
+import { listUntil, type PollLimits } from './list-until.ts'
 import type { CreatedSubAccount, NewSubAccount, SubAccount, SubAccountService } from './service.ts'
 
 /** A new account, and whether the list shows it already. */
@@ -13,7 +13,7 @@ const interrupted = { lists: 4, timeoutMs: 10_000 }
 interface CreateOptions {
   /** The list of before. */
   readonly before: readonly SubAccount[]
-  readonly patience: Patience
+  readonly pollLimits: PollLimits
   readonly signal?: AbortSignal | undefined
   /** Hears that nobody knows whether the account was created, before the list is asked. */
   readonly onUnclear?: ((error: Error) => void) | undefined
@@ -74,11 +74,11 @@ async function explainUnclear(
 }
 
 /** A signal that has asked to stop already cannot end the search: it is short instead. */
-function searching({ patience, signal }: CreateOptions): Parameters<typeof listUntil>[2] {
-  if (!signal?.aborted) return { patience, signal }
-  const lists = Math.min(patience.lists, interrupted.lists)
+function searching({ pollLimits, signal }: CreateOptions): Parameters<typeof listUntil>[2] {
+  if (!signal?.aborted) return { pollLimits, signal }
+  const lists = Math.min(pollLimits.lists, interrupted.lists)
   return {
-    patience: { ...patience, lists },
+    pollLimits: { ...pollLimits, lists },
     signal: AbortSignal.timeout(interrupted.timeoutMs),
   }
 }

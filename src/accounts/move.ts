@@ -1,6 +1,6 @@
 import { DashkeepError } from '../errors.ts'
 import type { MoveJournal, MoveRecord } from './journal.ts'
-import { listUntil, type Patience } from './list-until.ts'
+import { listUntil, type PollLimits } from './list-until.ts'
 import { type MoveStep, reviewMove } from './move-plan.ts'
 import type { Settings, SubAccount, SubAccountService } from './service.ts'
 import { findSubAccount, settingsOf } from './settings.ts'
@@ -31,7 +31,7 @@ export interface MoveOptions {
   /** Holds the record already. */
   readonly journal: MoveJournal
   readonly mainId: number
-  readonly patience: Patience
+  readonly pollLimits: PollLimits
   readonly signal?: AbortSignal | undefined
 }
 

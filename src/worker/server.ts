@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { DashkeepError } from '../errors.ts'
 
 /** What a long-running command shows over HTTP. */
-export interface Exhibit {
+export interface HealthView {
   readonly metrics: {
     readonly contentType: string
     /** Everything in the text format of Prometheus. */
@@ -26,11 +26,11 @@ export interface MetricsServer extends AsyncDisposable {
  */
 export async function startServer(
   listen: string,
-  exhibit: Exhibit,
+  view: HealthView,
   hint: string,
 ): Promise<MetricsServer> {
   const server = createServer(async ({ method, url }, response) => {
-    const { status, body, type = 'text/plain; charset=utf-8' } = await answer(method, url, exhibit)
+    const { status, body, type = 'text/plain; charset=utf-8' } = await answer(method, url, view)
     response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body)
   })
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(listen) ?? []
@@ -62,7 +62,7 @@ interface Answer {
 async function answer(
   method: string | undefined,
   url: string | undefined,
-  { metrics, unready }: Exhibit,
+  { metrics, unready }: HealthView,
 ): Promise<Answer> {
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, body: 'GET only\n' }
   const [path] = (url ?? '').split('?')

@@ -9,7 +9,7 @@ import { planMove } from '../../src/accounts/move-plan.ts'
 import { createScriptedService, type Fate, type ScriptedService } from './scripted-service.ts'
 
 const mainId = 99
-const patience = { waitMs: 0, lists: 2 }
+const pollLimits = { waitMs: 0, lists: 2 }
 const start = new Map([
   [1, 5],
   [2, 1],
@@ -38,7 +38,7 @@ async function begin(service: ScriptedService, capacities: ReadonlyMap<number, n
 
 async function move(service: ScriptedService, capacities?: ReadonlyMap<number, number>) {
   const { record, journal } = await begin(service, capacities)
-  const outcome = await applyMove(service, record, { journal, mainId, patience })
+  const outcome = await applyMove(service, record, { journal, mainId, pollLimits })
   return { outcome, journal, left: await readMoveRecord(journal.path) }
 }
 
@@ -93,7 +93,7 @@ describe('a move', () => {
     }
     const { record, journal } = await begin(service)
     const meddled = { ...service, replaceSubAccount }
-    const outcome = await applyMove(meddled, record, { journal, mainId, patience })
+    const outcome = await applyMove(meddled, record, { journal, mainId, pollLimits })
     expect(outcome).toMatchObject({ ended: 'unfinished' })
     expect((outcome as { error: Error }).error.message).toContain('somebody else has set account 1')
     expect(service.replaced).toEqual(['1=3'])
@@ -103,7 +103,7 @@ describe('a move', () => {
     const service = createScriptedService(start)
     const { record, journal } = await begin(service)
     service.capacities.set(2, 2)
-    const outcome = await applyMove(service, record, { journal, mainId, patience })
+    const outcome = await applyMove(service, record, { journal, mainId, pollLimits })
     expect(outcome.ended).toBe('undone')
     expect(service.replaced).toEqual([])
     expect(await readMoveRecord(journal.path)).toBeUndefined()
@@ -114,7 +114,7 @@ describe('a move', () => {
     const old = await service.listSubAccounts()
     const stale = { ...service, listSubAccounts: async () => old }
     const { record, journal } = await begin(service)
-    const outcome = await applyMove(stale, record, { journal, mainId, patience })
+    const outcome = await applyMove(stale, record, { journal, mainId, pollLimits })
     expect(outcome).toMatchObject({ ended: 'undone' })
     expect(service.replaced).toEqual(['1=3', '1=5'])
   })
@@ -123,7 +123,7 @@ describe('a move', () => {
     const { record, journal } = await begin(createScriptedService(start))
     const service = createScriptedService(wanted, ['refused'])
     const killed = { ...record, begun: 2 }
-    const outcome = await applyMove(service, killed, { journal, mainId, patience })
+    const outcome = await applyMove(service, killed, { journal, mainId, pollLimits })
     expect(outcome.ended).toBe('undone')
     expect(service.replaced).toEqual(['1=3', '2=1', '1=5'])
     expect(service.capacities).toEqual(start)
@@ -138,7 +138,7 @@ describe('a move', () => {
     }
     const { record, journal } = await begin(service)
     const { signal } = interruption
-    const options = { journal, mainId, patience, signal }
+    const options = { journal, mainId, pollLimits, signal }
     const outcome = await applyMove({ ...service, replaceSubAccount }, record, options)
     expect(outcome).toMatchObject({ ended: 'unfinished', error: { message: 'told to stop' } })
     expect(service.replaced).toEqual(['1=3'])
@@ -168,7 +168,7 @@ describe('a move', () => {
         if (outcome.ended === 'undone') expect(service.capacities).toEqual(from)
         if (left === undefined) return
         const healed = createScriptedService(service.capacities)
-        const resumed = await applyMove(healed, left, { journal, mainId, patience })
+        const resumed = await applyMove(healed, left, { journal, mainId, pollLimits })
         expect(resumed).toMatchObject({ ended: 'moved', shown: true })
         expect(healed.capacities).toEqual(to)
         expect(Math.max(service.highestGb, healed.highestGb)).toBe(sum(from))

@@ -53,15 +53,17 @@ describe('a single backup tells', () => {
     trial.sandbox.faults.add({ operation: 'whoami', refused: true })
     expect((await trial.runAt(wednesday, ['backup'], env)).exitCode).toBe(2)
     expect(receiver.pathsBelow('/ping')).toEqual(['/start', '', '/start', '/fail'])
-    const [news, ...more] = receiver.jsonAt('/hook')
+    const [message, ...more] = receiver.jsonAt('/hook')
     expect(more).toEqual([])
-    expect(news).toMatchObject({
+    expect(message).toMatchObject({
       events: ['failure'],
       exitStatus: 2,
       accounts: [{ name: 'default', lastGood: { takenAt: monday.toISOString() } }],
     })
-    expect(news?.text).toMatch(/last good snapshot \S+ of 2026-11-16 03:15:00 UTC \(2 days ago\)/)
-    expect(news?.text).toMatch(/\n {2}to do: /)
+    expect(message?.text).toMatch(
+      /last good snapshot \S+ of 2026-11-16 03:15:00 UTC \(2 days ago\)/,
+    )
+    expect(message?.text).toMatch(/\n {2}to do: /)
   })
 
   it('of a suspect snapshot and of the recovery from it', async () => {

@@ -156,10 +156,10 @@ async function carryOut(
   { managing, options, journal }: Moving,
   { record, startGb }: { record: MoveRecord; startGb: number },
 ): Promise<number> {
-  const { service, mainId, patience } = managing
+  const { service, mainId, pollLimits } = managing
   const { signal } = terminal
   terminal.progress.begin('moving the capacity')
-  const outcome = await applyMove(service, record, { journal, mainId, patience, signal })
+  const outcome = await applyMove(service, record, { journal, mainId, pollLimits, signal })
   const ways = waysOn(options, journal.path)
   if (terminal.json) terminal.printJson(outcomeToJson({ ...record.plan, startGb }, outcome, ways))
   else printOutcome(terminal, outcome, ways)

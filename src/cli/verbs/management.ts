@@ -1,5 +1,5 @@
 import { readAccountId } from '../../account-id.ts'
-import type { Patience } from '../../accounts/list-until.ts'
+import type { PollLimits } from '../../accounts/list-until.ts'
 import type { AccountConfig } from '../../config/config.ts'
 import type { ConfigNeed } from '../../config/load.ts'
 import { DashkeepError } from '../../errors.ts'
@@ -23,7 +23,7 @@ export interface Managing extends AsyncDisposable {
   readonly context: Context
   readonly service: Management
   readonly mainId: number
-  readonly patience: Patience
+  readonly pollLimits: PollLimits
 }
 
 /** Reads the configuration and connects to the main account that it, or the command line, names. */
@@ -49,7 +49,7 @@ export async function manage(
     context,
     service,
     mainId: service.main.accountId,
-    patience: { waitMs: config.limits.retryBaseMs, lists: 8 },
+    pollLimits: { waitMs: config.limits.retryBaseMs, lists: 8 },
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }

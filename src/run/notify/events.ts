@@ -8,15 +8,18 @@ export interface AccountEvents {
 }
 
 /** What of a run one receiver wants to hear; undefined when there is nothing. */
-export interface News {
+export interface Announcement {
   readonly run: RunOutcome
   /** All there is to tell, each kind once, what is worst first. */
   readonly events: readonly RunEvent[]
   readonly accounts: readonly AccountEvents[]
 }
 
-/** Picks what somebody who asked for some events is to be told of a run. */
-export function newsOf(run: RunOutcome, wanted: readonly RunEvent[]): News | undefined {
+/** Picks what a receiver that asked for some events is told about a run. */
+export function announcementOf(
+  run: RunOutcome,
+  wanted: readonly RunEvent[],
+): Announcement | undefined {
   const accounts = run.accounts
     .map((outcome) => ({
       outcome,

@@ -1,7 +1,7 @@
 import { cleanLine } from '../../clean-text.ts'
 import { formatAge, formatTime, plural } from '../../wording.ts'
 import type { AccountOutcome, GoodSnapshot, RunOutcome } from '../outcome.ts'
-import type { AccountEvents, News } from './events.ts'
+import type { AccountEvents, Announcement } from './events.ts'
 
 /** Accounts told of one by one; a message is to be read. */
 const MAX_TOLD = 20
@@ -13,25 +13,25 @@ const MAX_LINE = 1000
 const MAX_LISTED = 100
 
 /** Says in plain text what happened, since when, and what to do. */
-export function composeText(news: News): string {
-  return composeLines(news).join('\n')
+export function composeText(announcement: Announcement): string {
+  return composeLines(announcement).join('\n')
 }
 
 /**
  * The same for Slack and for what takes its messages, such as Mattermost. All but the headline is a
  * block of code, in which neither of them sees links, mentions or bold text.
  */
-export function composeMarkup(news: News): string {
-  const [headline, ...lines] = composeLines(news)
+export function composeMarkup(announcement: Announcement): string {
+  const [headline, ...lines] = composeLines(announcement)
   const code = lines.join('\n').replaceAll(/`{2,}/g, (run) => "'".repeat(run.length))
   const escaped = code.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   return `${headline}\n\`\`\`\n${escaped}\n\`\`\``
 }
 
 /** The lines of a message. None of them breaks, whatever the service or the archive holds. */
-function composeLines(news: News): string[] {
-  const { run } = news
-  const accounts = news.accounts.filter(({ outcome }) => !isFailureOfRun(outcome, run))
+function composeLines(announcement: Announcement): string[] {
+  const { run } = announcement
+  const accounts = announcement.accounts.filter(({ outcome }) => !isFailureOfRun(outcome, run))
   const told = accounts.slice(0, MAX_TOLD).flatMap(({ outcome }) => tellAccount(outcome, run))
   const hidden = Math.max(0, accounts.length - MAX_TOLD)
   const lines = [
@@ -45,10 +45,10 @@ function composeLines(news: News): string[] {
 }
 
 /** Document that a generic webhook receives. Its members are stable; docs/worker.md documents them. */
-export function composeJson(news: News): object {
-  const { run, events, accounts } = news
+export function composeJson(announcement: Announcement): object {
+  const { run, events, accounts } = announcement
   return {
-    text: composeText(news),
+    text: composeText(announcement),
     run: run.run,
     events,
     startedAt: run.startedAt.toISOString(),

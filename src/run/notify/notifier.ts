@@ -6,7 +6,7 @@ import type { FindProxy } from '../../http/proxy.ts'
 import type { Logger } from '../../log.ts'
 import type { RunOutcome } from '../outcome.ts'
 import { post } from '../post.ts'
-import { newsOf } from './events.ts'
+import { announcementOf } from './events.ts'
 import { composeJson, composeMarkup, composeText } from './message.ts'
 import { isForShards, pingAddress } from './ping-address.ts'
 
@@ -44,11 +44,13 @@ export function createNotifier(
 ): Notifier {
   const isEmpty = options.accounts === 0
   const queues = receivers.map((receiver) => createQueue(receiver, options))
-  const tellAll = async (compose: (receiver: NotificationConfig) => Letter | undefined) => {
+  const tellAll = async (
+    compose: (receiver: NotificationConfig) => OutgoingMessage | undefined,
+  ) => {
     await Promise.all(
       queues.map(async ({ receiver, send }) => {
-        const letter = compose(receiver)
-        if (letter !== undefined) await send(letter)
+        const message = compose(receiver)
+        if (message !== undefined) await send(message)
       }),
     )
   }
@@ -62,7 +64,7 @@ export function createNotifier(
       // Here, so that no receiver is told anything but clean text.
       const run = cleanStrings(outcome)
       return tellAll((receiver) => {
-        if (receiver.kind !== 'ping') return composeNews(receiver, run)
+        if (receiver.kind !== 'ping') return composeAnnouncement(receiver, run)
         const isUntold = isEmpty && run.exitCode === 0
         return isUntold ? undefined : composePing(judge(run), options.logTail(), receiver)
       })
@@ -104,24 +106,24 @@ export async function pingJudgement(
 }
 
 export type PingConfig = Extract<NotificationConfig, { kind: 'ping' }>
-type NewsConfig = Exclude<NotificationConfig, PingConfig>
+type AnnouncementConfig = Exclude<NotificationConfig, PingConfig>
 
 /** One message, ready to be sent. */
-interface Letter {
+interface OutgoingMessage {
   /** Goes behind the path of the address. */
   readonly suffix: string
   readonly contentType: string
   readonly body: string
 }
 
-const startPing: Letter = { suffix: '/start', contentType: 'text/plain', body: '' }
+const startPing: OutgoingMessage = { suffix: '/start', contentType: 'text/plain', body: '' }
 
 function createQueue(receiver: NotificationConfig, options: NotifierOptions) {
   const { readAddress, log, findProxy, onFailure, retryBaseMs, signal, shard } = options
   const { kind, url } = receiver
   let last = Promise.resolve()
   let isLeftOut = false
-  const deliver = async ({ suffix, contentType, body }: Letter) => {
+  const deliver = async ({ suffix, contentType, body }: OutgoingMessage) => {
     try {
       const configured = await readAddress(url)
       const address = kind === 'ping' ? pingAddress(configured, shard) : configured
@@ -141,8 +143,8 @@ function createQueue(receiver: NotificationConfig, options: NotifierOptions) {
       )
     }
   }
-  const send = (letter: Letter) => {
-    last = last.then(() => deliver(letter))
+  const send = (message: OutgoingMessage) => {
+    last = last.then(() => deliver(message))
     return last
   }
   return { receiver, send }
@@ -155,16 +157,20 @@ function withSuffix(address: string, suffix: string): string {
   return url.href
 }
 
-function composeNews(receiver: NewsConfig, run: RunOutcome): Letter | undefined {
-  const news = newsOf(run, receiver.on)
-  if (news === undefined) return undefined
-  const content = receiver.kind === 'slack' ? { text: composeMarkup(news) } : composeJson(news)
+function composeAnnouncement(
+  receiver: AnnouncementConfig,
+  run: RunOutcome,
+): OutgoingMessage | undefined {
+  const announcement = announcementOf(run, receiver.on)
+  if (announcement === undefined) return undefined
+  const content =
+    receiver.kind === 'slack' ? { text: composeMarkup(announcement) } : composeJson(announcement)
   return { suffix: '', contentType: 'application/json', body: JSON.stringify(content) }
 }
 
 function judge(run: RunOutcome): Judgement {
-  const news = newsOf(run, runEvents)
-  const text = news ? composeText(news) : 'dashkeep: no account to back up'
+  const announcement = announcementOf(run, runEvents)
+  const text = announcement ? composeText(announcement) : 'dashkeep: no account to back up'
   return { exitCode: run.exitCode, text }
 }
 
@@ -172,7 +178,7 @@ function composePing(
   { exitCode, text }: Judgement,
   log: string,
   { exitStatus }: PingConfig,
-): Letter {
+): OutgoingMessage {
   const failure = exitStatus ? `/${exitCode}` : '/fail'
   return {
     suffix: exitCode === 0 ? '' : failure,

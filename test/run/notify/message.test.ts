@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { type RunEvent, runEvents } from '../../../src/config/config.ts'
-import { newsOf } from '../../../src/run/notify/events.ts'
+import { announcementOf } from '../../../src/run/notify/events.ts'
 import { composeJson, composeText } from '../../../src/run/notify/message.ts'
 import type { RunOutcome } from '../../../src/run/outcome.ts'
-import { failureOf, outcomeOf, runOf } from './news.ts'
+import { failureOf, outcomeOf, runOf } from './run-outcomes.ts'
 
 function textOf(run: RunOutcome, wanted: readonly RunEvent[] = runEvents): string | undefined {
-  const news = newsOf(run, wanted)
-  return news && composeText(news)
+  const announcement = announcementOf(run, wanted)
+  return announcement && composeText(announcement)
 }
 
 const altered = {
@@ -77,9 +77,9 @@ describe('what somebody is told', () => {
     ['a suspect snapshot', outcomeOf({ result: 'suspect' }), ['suspect']],
     ['a warning', warned, ['suspect']],
   ])('of %s', (_, outcome, events) => {
-    expect(newsOf(runOf([outcome]), runEvents)?.events).toEqual(events)
+    expect(announcementOf(runOf([outcome]), runEvents)?.events).toEqual(events)
     for (const event of runEvents) {
-      expect(newsOf(runOf([outcome]), [event]) !== undefined).toBe(events.includes(event))
+      expect(announcementOf(runOf([outcome]), [event]) !== undefined).toBe(events.includes(event))
     }
   })
 
@@ -92,8 +92,8 @@ describe('what somebody is told', () => {
 
 describe('the JSON of a webhook', () => {
   it('has the members that docs/worker.md names', () => {
-    const news = newsOf(runOf([failureOf()], { exitCode: 1 }), ['failure'])
-    expect(JSON.parse(JSON.stringify(news && composeJson(news)))).toEqual({
+    const announcement = announcementOf(runOf([failureOf()], { exitCode: 1 }), ['failure'])
+    expect(JSON.parse(JSON.stringify(announcement && composeJson(announcement)))).toEqual({
       text: expect.stringContaining('dashkeep: of 1 account 1 failed'),
       run: '4f2a1c00',
       events: ['failure'],

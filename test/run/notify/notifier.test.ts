@@ -6,8 +6,8 @@ import { createLog } from '../../../src/log.ts'
 import { createNotifier } from '../../../src/run/notify/notifier.ts'
 import { jsonLines } from '../../e2e/run-dashkeep.ts'
 import { startTlsFront } from '../../http/tls-front.ts'
-import { failureOf, outcomeOf, runOf } from './news.ts'
 import { startReceiver } from './receiver.ts'
+import { failureOf, outcomeOf, runOf } from './run-outcomes.ts'
 
 const failed = runOf([failureOf({ account: 'a<b>&c' })], { exitCode: 3 })
 const good = runOf([outcomeOf()])
