@@ -72,7 +72,7 @@ const arrows: Record<string, readonly string[]> = {
   ],
   archive: ['account-id', 'datafile', 'errors', 'export', 'objects', 'store port', 'version'],
   accounts: ['errors', 'local-files'],
-  sandbox: ['account-id', 'errors', 'export'],
+  sandbox: ['account-id', 'buffers', 'errors', 'export'],
   datafile: ['buffers', 'errors', 'export', 'store port'],
   export: ['errors', 'objects'],
   objects: [],

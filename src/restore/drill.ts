@@ -1,4 +1,8 @@
-import { createExportScanner, defaultScanLimits } from '../export/export-scanner.ts'
+import {
+  createExportScanner,
+  defaultScanLimits,
+  type ScanLimits,
+} from '../export/export-scanner.ts'
 import { readSavedObject } from '../export/saved-object.ts'
 import { type DrillIndex, type DrillResult, openDrillIndex } from './drill-index.ts'
 import type { RestoreTarget } from './target.ts'
@@ -33,19 +37,29 @@ export async function drillRestore(
   options: {
     /** The version of the service, under which objects are sent. */
     readonly kibanaVersion: string
+    /** Largest object in bytes; the source has been held to it. */
+    readonly maxHitBytes: number
     readonly signal: AbortSignal
   },
 ): Promise<DrillResult> {
   using index = openDrillIndex()
-  const { kibanaVersion, signal } = options
+  const { kibanaVersion, maxHitBytes, signal } = options
+  const limits = { ...unlimited, maxHitBytes }
   for (const type of source.types) {
     for await (const hits of makeBatches(source.readObjects(type), index)) {
       // Of several objects with the same id the last one counts, so it may overwrite the others.
       await target.importObjects({ kibanaVersion, override: true, hits }, { signal })
     }
   }
-  for (const type of source.types) await receiveExport(target, type, { index, signal })
+  for (const type of source.types) await receiveExport(target, type, { index, limits, signal })
   return index.result()
+}
+
+/** A type may grow by the separators of its objects; the objects themselves are those of the source. */
+const unlimited = {
+  ...defaultScanLimits,
+  maxExportBytes: Number.POSITIVE_INFINITY,
+  maxObjects: Number.POSITIVE_INFINITY,
 }
 
 async function* makeBatches(
@@ -67,18 +81,10 @@ async function* makeBatches(
   if (hits.length > 0) yield hits
 }
 
-/** The service is a sandbox with what was just sent: limits have been held against the source. */
-const limits = {
-  ...defaultScanLimits,
-  maxExportBytes: Number.POSITIVE_INFINITY,
-  maxObjects: Number.POSITIVE_INFINITY,
-  maxHitBytes: Number.POSITIVE_INFINITY,
-}
-
 async function receiveExport(
   target: RestoreTarget,
   type: string,
-  { index, signal }: { index: DrillIndex; signal: AbortSignal },
+  { index, limits, signal }: { index: DrillIndex; limits: ScanLimits; signal: AbortSignal },
 ): Promise<void> {
   const body = await target.exportObjects(type, { signal })
   const scanner = createExportScanner((hit) => {

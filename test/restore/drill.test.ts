@@ -43,6 +43,7 @@ function drill(objects: readonly DrillObject[], target: RestoreTarget) {
   }
   return drillRestore(source, target, {
     kibanaVersion: '7.10.2',
+    maxHitBytes: 16 * 1024 ** 2,
     signal: new AbortController().signal,
   })
 }

@@ -40,7 +40,11 @@ export async function drillAccount(
     })
     await using target = await connectSandbox(sandbox, manifest, context)
     const read = (type: string) => readObjects(store, manifest, type, { ...reading, signal })
-    return await drillRestore({ types, readObjects: read }, target, { kibanaVersion, signal })
+    return await drillRestore({ types, readObjects: read }, target, {
+      kibanaVersion,
+      maxHitBytes: scanLimitsOf(context.config).maxHitBytes,
+      signal,
+    })
   } catch (error) {
     reading.signal.throwIfAborted()
     // The client only sees status 500, or the interruption.

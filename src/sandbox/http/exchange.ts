@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { withRoomFor } from '../../buffers.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { ListLag } from '../state/list-lag.ts'
 import type { State, StoredAccount } from '../state/state.ts'
@@ -99,15 +100,23 @@ export function recordRequest(
   })
 }
 
-/** Reads a request's body; undefined when it is larger than the sandbox takes. */
+/**
+ * Reads a request's body; undefined when it is larger than the sandbox takes. A body of known length
+ * is read into one buffer, so that a large one is held once.
+ */
 export async function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = []
+  const announced = Number(incoming.headers['content-length'] ?? 0)
+  let body: Buffer = Buffer.allocUnsafeSlow(Math.min(announced, MAX_BODY_BYTES))
   let length = 0
   for await (const chunk of incoming as AsyncIterable<Uint8Array>) {
-    length += chunk.length
-    if (length <= MAX_BODY_BYTES) chunks.push(chunk)
+    const needed = length + chunk.length
+    if (needed <= MAX_BODY_BYTES) {
+      body = withRoomFor(body, { filled: length, needed, maxBytes: MAX_BODY_BYTES })
+      body.set(chunk, length)
+    }
+    length = needed
   }
-  return length > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks)
+  return length > MAX_BODY_BYTES ? undefined : body.subarray(0, length)
 }
 
 /** What the work returns, or the reply of the refusal it throws. */

@@ -33,7 +33,6 @@ export interface SplitDocument {
 const limits = {
   maxExportBytes: Number.POSITIVE_INFINITY,
   maxObjects: Number.POSITIVE_INFINITY,
-  maxHitBytes: 512 * 1024 * 1024,
   maxDepth: 100_000,
 }
 
@@ -44,9 +43,12 @@ const limits = {
 export function splitDocument(document: Uint8Array, what: string): SplitDocument {
   const hits: SplitHit[] = []
   try {
-    const scanner = createExportScanner((hit) => {
-      hits.push({ bytes: Buffer.from(hit.bytes), members: locateMembers(hit) })
-    }, limits)
+    const scanner = createExportScanner(
+      (hit) => {
+        hits.push({ bytes: Buffer.from(hit.bytes), members: locateMembers(hit) })
+      },
+      { ...limits, maxHitBytes: document.length },
+    )
     scanner.feed(document)
     const { kibanaVersion, members } = scanner.end()
     return { kibanaVersion, members, hits }
