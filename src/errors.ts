@@ -9,6 +9,14 @@ import { cleanLine } from './clean-text.ts'
  */
 export type ErrorKind = 'usage' | 'failed' | 'unverified' | 'interrupted'
 
+/** What a message says of a failure: the state after "Cannot <action>:", and what to do. */
+export interface Explanation {
+  readonly state: string
+  readonly hint: string
+  /** Default: `failed`. */
+  readonly kind?: ErrorKind
+}
+
 /** What to try after a failure, where that is known. */
 export function hintOf(error: unknown): string | undefined {
   return error instanceof DashkeepError ? error.hint : undefined

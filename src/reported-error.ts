@@ -36,13 +36,13 @@ export function findReportedError(document: unknown): ReportedError | undefined 
     findCode('errorCode', errorCode),
     isFailureStatus(status) ? findCode('status', status) : undefined,
     isFailureStatus(document.statusCode) ? findCode('statusCode', document.statusCode) : undefined,
-    isSaid(message) ? { text: `message ${show(message)}` } : undefined,
-    isSaid(error) ? { text: `error ${show(error)}` } : undefined,
-    isSaid(errors) ? { text: `errors ${show(errors)}` } : undefined,
-    isSaid(document.errorMessage)
+    isPresent(message) ? { text: `message ${show(message)}` } : undefined,
+    isPresent(error) ? { text: `error ${show(error)}` } : undefined,
+    isPresent(errors) ? { text: `errors ${show(errors)}` } : undefined,
+    isPresent(document.errorMessage)
       ? { text: `errorMessage ${show(document.errorMessage)}` }
       : undefined,
-    isSaid(document.exception) ? { text: `exception ${show(document.exception)}` } : undefined,
+    isPresent(document.exception) ? { text: `exception ${show(document.exception)}` } : undefined,
     success === false ? { text: 'success false' } : undefined,
     isTrue(document.timed_out) ? { text: 'it timed out', transient: true } : undefined,
     isTrue(document.terminated_early) ? { text: 'it ended early', transient: true } : undefined,
@@ -63,7 +63,7 @@ export function findReportedError(document: unknown): ReportedError | undefined 
 /** Whether the value of a `code` or an `errorCode` stands for an error. */
 export function isErrorCode(value: unknown): boolean {
   const number = toNumber(value)
-  if (number === undefined) return isSaid(value)
+  if (number === undefined) return isPresent(value)
   return number !== 0 && (number < 100 || number >= 400)
 }
 
@@ -94,7 +94,7 @@ function findFailedShards(shards: unknown): Finding | undefined {
 const harmlessWord = /^(ok|success|successful|succeeded|done|none|false|0|)$/i
 
 /** Whether a value says something, and not that all is well. */
-function isSaid(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   if (typeof value === 'string') return !harmlessWord.test(value.trim())
   if (Array.isArray(value)) return value.length > 0
   if (isObject(value)) return Object.keys(value).length > 0

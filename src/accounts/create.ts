@@ -37,8 +37,8 @@ export async function createAccount(
         ? error
         : await explainUnclear(service, account, error, options)
     })
-  const isShown = (accounts: readonly SubAccount[]) => accounts.some(isIt)
-  const isIt = ({ accountId }: SubAccount) => accountId === created.accountId
+  const isShown = (accounts: readonly SubAccount[]) => accounts.some(isCreated)
+  const isCreated = ({ accountId }: SubAccount) => accountId === created.accountId
   const { shown } = await listUntil(service, isShown, options).catch(() => ({ shown: false }))
   return { ...created, shown }
 }
@@ -61,10 +61,11 @@ async function explainUnclear(
       ? `Cannot create the sub account ${accountName}: interrupted by ${error.signal} while the request was under way`
       : error.message
   const known = new Set(options.before.map(({ accountId }) => accountId))
-  const isIt = (one: SubAccount) => one.accountName === accountName && !known.has(one.accountId)
+  const isCreated = (one: SubAccount) =>
+    one.accountName === accountName && !known.has(one.accountId)
   try {
-    const { accounts } = await listUntil(service, (all) => all.some(isIt), searching(options))
-    return tellFound(error, state, accounts.find(isIt))
+    const { accounts } = await listUntil(service, (all) => all.some(isCreated), searching(options))
+    return tellFound(error, state, accounts.find(isCreated))
   } catch (failure) {
     const { name, message } = failure as Error
     const reason = name === 'TimeoutError' ? 'the list did not come within 10 s' : message

@@ -63,10 +63,10 @@ export async function applyMove(
   const { steps } = record.plan
   const capacities = createCapacities(service, record, signal)
   try {
-    for (const [place, step] of steps.entries()) {
+    for (const [index, step] of steps.entries()) {
       signal?.throwIfAborted()
       const settings = await readBefore(service, step, { steps, capacities, options })
-      await journal.write({ ...record, begun: Math.max(record.begun, place + 1) })
+      await journal.write({ ...record, begun: Math.max(record.begun, index + 1) })
       await capacities.replace(step, settings, step.toGb)
     }
   } catch (failure) {
@@ -101,7 +101,7 @@ function createCapacities(
   signal: AbortSignal | undefined,
 ): Capacities {
   const nowGb = new Map<number, number | undefined>(
-    steps.map(({ accountId, fromGb }, place) => [accountId, place < begun ? undefined : fromGb]),
+    steps.map(({ accountId, fromGb }, index) => [accountId, index < begun ? undefined : fromGb]),
   )
   const listedGb = new Map<number, number | null>()
   return {

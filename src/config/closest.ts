@@ -8,7 +8,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
 
 /** Counts the characters to insert, remove, replace or swap with a neighbour. */
 function editDistance(from: string, to: string): number {
-  const rows = [Array.from({ length: to.length + 1 }, (_, place) => place)]
+  const rows = [Array.from({ length: to.length + 1 }, (_, index) => index)]
   const at = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY
   for (let row = 1; row <= from.length; row += 1) {
     const distances = [row]

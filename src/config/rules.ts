@@ -16,11 +16,11 @@ export function findConflicts(document: Section, sourceOf: (place: string) => st
 const rules: readonly ((document: Section) => readonly Problem[])[] = [
   (document) =>
     findTwice(listAt(document, 'accounts').map((account) => valueAt(account, 'name'))).map(
-      ([at, found]) => [`accounts.${at}.name`, `${found} comes twice`],
+      ([index, found]) => [`accounts.${index}.name`, `${found} comes twice`],
     ),
   (document) =>
-    findTwice(listAt(document, 'types')).map(([at, found]) => [
-      `types.${at}`,
+    findTwice(listAt(document, 'types')).map(([index, found]) => [
+      `types.${index}`,
       `${found} comes twice`,
     ]),
   findMissingAddresses,
@@ -33,18 +33,20 @@ const rules: readonly ((document: Section) => readonly Problem[])[] = [
       : [],
 ]
 
-/** Texts that stand in a list before, with their places. */
-function findTwice(values: readonly unknown[]): [place: number, found: string][] {
-  return values.flatMap((value, at): [number, string][] =>
-    typeof value === 'string' && values.indexOf(value) < at ? [[at, JSON.stringify(value)]] : [],
+/** Texts that stand in a list before, with their indexes. */
+function findTwice(values: readonly unknown[]): [index: number, found: string][] {
+  return values.flatMap((value, index): [number, string][] =>
+    typeof value === 'string' && values.indexOf(value) < index
+      ? [[index, JSON.stringify(value)]]
+      : [],
   )
 }
 
 function findMissingAddresses(document: Section): Problem[] {
   if (valueAt(document, 'service.baseUrl') !== undefined) return []
-  const accounts = listAt(document, 'accounts').map((account, at) => ({
+  const accounts = listAt(document, 'accounts').map((account, index) => ({
     account,
-    place: `accounts.${at}`,
+    place: `accounts.${index}`,
   }))
   return [...accounts, { account: document.management, place: 'management' }]
     .filter(({ account }) => isSection(account) && account.baseUrl === undefined)
@@ -65,10 +67,10 @@ function findTypeConflicts(document: Section): Problem[] {
     const text = `${reserved} needs compression: the archive itself has a file ${reserved}.json`
     problems.push(['types', text])
   }
-  for (const [at, account] of listAt(document, 'accounts').entries()) {
+  for (const [index, account] of listAt(document, 'accounts').entries()) {
     const twice = listAt(account, 'include').find((inclusion) => types.includes(inclusion))
     if (twice === undefined) continue
-    problems.push([`accounts.${at}.include`, `${twice} comes twice, also in types`])
+    problems.push([`accounts.${index}.include`, `${twice} comes twice, also in types`])
   }
   return problems
 }

@@ -22,7 +22,7 @@ export const importPath = '/kibana/import'
 /** The body of an import. The hits stay byte for byte what they are. */
 export function encodeImport({ kibanaVersion, override, hits }: ObjectImport): Uint8Array {
   const head = `{"kibanaVersion":${JSON.stringify(kibanaVersion)},"override":${override},"hits":[`
-  const parts = hits.flatMap((hit, place) => (place === 0 ? [hit] : [comma, hit]))
+  const parts = hits.flatMap((hit, index) => (index === 0 ? [hit] : [comma, hit]))
   return Buffer.concat([Buffer.from(head), ...parts, Buffer.from(']}')])
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorKind } from '../errors.ts'
+import type { ErrorKind, Explanation } from '../errors.ts'
 import { findReportedError, isErrorCode } from '../reported-error.ts'
 import { ServiceError, type ServiceErrorCode } from './errors.ts'
 import { type Operation, uncertainCreateHint } from './operation.ts'
@@ -29,12 +29,12 @@ export interface Explaining {
  * reports (see `findReportedError`); a change that was made must not look as if it had failed.
  */
 export function hiddenRefusal(reply: Reply, explaining: Explaining): ServiceError | undefined {
-  const said = outermost(reply)
+  const body = outermost(reply)
   const refused =
-    said.code !== undefined ||
-    said.errorCode !== undefined ||
-    refusesToken(said) ||
-    regionsIn(said.message ?? '') !== undefined
+    body.code !== undefined ||
+    body.errorCode !== undefined ||
+    refusesToken(body) ||
+    regionsIn(body.message ?? '') !== undefined
   if (refused) return refusalOf(reply, explaining)
   return onlyReads.has(explaining.operation.name) ? reportedError(reply, explaining) : undefined
 }
@@ -64,25 +64,25 @@ function reportedError(
 /** Explains an answer that is a refusal as a whole, by its status or by what it says. */
 export function refusalOf(reply: Reply, explaining: Explaining): ServiceError {
   const { operation, address, sanitize } = explaining
-  const said = outermost(reply)
-  const status = refusesToken(said) ? 403 : isSuccess(reply) ? (said.code ?? 400) : reply.status
+  const body = outermost(reply)
+  const status = refusesToken(body) ? 403 : isSuccess(reply) ? (body.code ?? 400) : reply.status
   const regions = regionsIn(reply.text)
-  const requestId = said.requestId ?? reply.header('x-request-id')
+  const requestId = body.requestId ?? reply.header('x-request-id')
   const explanation =
     regions !== undefined
       ? explainRegions(regions)
       : redirects(status)
         ? explainRedirect(reply, { address, sanitize })
-        : explainStatus(status, operation, said)
+        : explainStatus(status, operation, body)
   return new ServiceError(
-    `Cannot ${operation.action}: ${explanation.state} (${describe(reply, said, { requestId, sanitize })})`,
+    `Cannot ${operation.action}: ${explanation.state} (${describe(reply, body, { requestId, sanitize })})`,
     {
       code: explanation.code,
       kind: kindOf(explanation, operation),
       hint: explanation.hint,
       transient: explanation.transient,
       status: reply.status,
-      errorCode: said.errorCode === undefined ? undefined : sanitize(said.errorCode, 100),
+      errorCode: body.errorCode === undefined ? undefined : sanitize(body.errorCode, 100),
       requestId: requestId === undefined ? undefined : sanitize(requestId, 100),
       retryAfterMs: retryAfterMs(reply.header('retry-after'), {
         date: reply.header('date'),
@@ -96,7 +96,7 @@ export function refusalOf(reply: Reply, explaining: Explaining): ServiceError {
  * A token that is refused, or of another region, is an error of the configuration: the same request
  * fails again. A refused change may follow changes that were made, so that it counts as failed.
  */
-function kindOf({ code }: Explanation, { name }: Operation): ErrorKind {
+function kindOf({ code }: RefusalExplanation, { name }: Operation): ErrorKind {
   const needsOtherToken = code === 'refused-token' || code === 'wrong-region'
   return needsOtherToken && onlyReads.has(name) ? 'usage' : 'failed'
 }
@@ -160,14 +160,12 @@ interface Regions {
   readonly server: string
 }
 
-interface Explanation {
+interface RefusalExplanation extends Explanation {
   readonly code: ServiceErrorCode
-  readonly state: string
-  readonly hint?: string
   readonly transient?: boolean
 }
 
-function explainRegions({ account, server }: Regions): Explanation {
+function explainRegions({ account, server }: Regions): RefusalExplanation {
   return {
     code: 'wrong-region',
     state: `the token's account is in region ${account}, the base address serves region ${server}`,
@@ -179,7 +177,7 @@ function isSuccess({ status }: Reply): boolean {
   return status >= 200 && status < 300
 }
 
-function refusesToken({ code, message }: Said): boolean {
+function refusesToken({ code, message }: ErrorBody): boolean {
   return code === 401 || code === 403 || /insufficient privileges/i.test(message ?? '')
 }
 
@@ -190,7 +188,7 @@ function redirects(status: number): boolean {
 function explainRedirect(
   reply: Reply,
   { address, sanitize }: { address: string; sanitize: Sanitize },
-): Explanation {
+): RefusalExplanation {
   const location = reply.header('location') ?? ''
   const target = URL.canParse(location, address) ? new URL(location, address).origin : 'elsewhere'
   return {
@@ -200,7 +198,11 @@ function explainRedirect(
   }
 }
 
-function explainStatus(status: number, operation: Operation, { errorCode }: Said): Explanation {
+function explainStatus(
+  status: number,
+  operation: Operation,
+  { errorCode }: ErrorBody,
+): RefusalExplanation {
   if (status === 401 || status === 403) return explainRefusedToken(operation)
   if (status === 404 && operation.name === 'replace') return unknownAccount
   if (status === 404 || status === 405 || status === 410) {
@@ -225,7 +227,7 @@ function rejectionHint({ name }: Operation): string {
   return `${hint} The e-mail must be of a user who is an admin of the main account; some services want the accounts that share objects, if only none.`
 }
 
-function explainRefusedToken(operation: Operation): Explanation {
+function explainRefusedToken(operation: Operation): RefusalExplanation {
   const forAccounts = ['create', 'list', 'replace'].includes(operation.name)
   return {
     code: 'refused-token',
@@ -236,38 +238,38 @@ function explainRefusedToken(operation: Operation): Explanation {
   }
 }
 
-const unknownAccount: Explanation = {
+const unknownAccount: RefusalExplanation = {
   code: 'unknown-account',
   state: 'the service knows no such sub account',
   hint: 'List the sub accounts to find the right id; if the list fails as well, check the path prefix.',
 }
 
-const noEndpoint: Explanation = {
+const noEndpoint: RefusalExplanation = {
   code: 'no-endpoint',
   state: 'the service has no such endpoint',
   hint: 'Check the base address (it has no path of its own, as a rule) and the path prefix: some services want /v1, others none.',
 }
 
-const noImport: Explanation = {
+const noImport: RefusalExplanation = {
   code: 'no-endpoint',
   state: 'the service has no endpoint for imports',
   hint: 'Not every service takes imports: check the path prefix and the path of the import (service.importPath), or restore into files with --to. The sandbox takes them when started with `dashkeep sandbox --form deployed`.',
 }
 
-const importTooLarge: Explanation = {
+const importTooLarge: RefusalExplanation = {
   code: 'rejected',
   state: 'the service takes no request of this size',
   hint: 'Lower the limit for the size of an import (limits.maxImportBytes).',
 }
 
-const tooManyRequests: Explanation = {
+const tooManyRequests: RefusalExplanation = {
   code: 'too-many-requests',
   state: 'the service asks for fewer requests',
   hint: 'Try again later, or lower the number of requests at once.',
   transient: true,
 }
 
-function explainUnavailable(operation: Operation): Explanation {
+function explainUnavailable(operation: Operation): RefusalExplanation {
   const creating = operation.name === 'create'
   return {
     code: 'unavailable',
@@ -278,18 +280,18 @@ function explainUnavailable(operation: Operation): Explanation {
 }
 
 /** What a body says on its outermost level. */
-interface Said {
+interface ErrorBody {
   readonly code?: number | undefined
   readonly errorCode?: string | undefined
   readonly message?: string | undefined
   readonly requestId?: string | undefined
 }
 
-function outermost({ json, text }: Reply): Said {
+function outermost({ json, text }: Reply): ErrorBody {
   if (json === undefined) return { message: text }
   if (typeof json === 'string') return { message: json }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return {}
-  const members: Partial<Record<keyof Said | 'error', unknown>> = json
+  const members: Partial<Record<keyof ErrorBody | 'error', unknown>> = json
   const code = Number(members.code)
   return {
     code: code >= 400 && code < 600 ? code : undefined,
@@ -305,13 +307,13 @@ function textOf(value: unknown): string | undefined {
 
 function describe(
   reply: Reply,
-  said: Said,
+  body: ErrorBody,
   { requestId, sanitize }: { requestId: string | undefined; sanitize: Sanitize },
 ): string {
   const parts = [`status ${reply.status}`]
-  if (said.code !== undefined && said.code !== reply.status) parts.push(`code ${said.code}`)
-  if (said.errorCode !== undefined) parts.push(sanitize(said.errorCode, 100))
-  if (said.message?.trim()) parts.push(`"${sanitize(said.message, 200)}"`)
+  if (body.code !== undefined && body.code !== reply.status) parts.push(`code ${body.code}`)
+  if (body.errorCode !== undefined) parts.push(sanitize(body.errorCode, 100))
+  if (body.message?.trim()) parts.push(`"${sanitize(body.message, 200)}"`)
   if (requestId !== undefined) parts.push(`request ${sanitize(requestId, 100)}`)
   return parts.join(', ')
 }

@@ -1,11 +1,5 @@
-import type { ErrorKind } from '../errors.ts'
+import type { Explanation } from '../errors.ts'
 import { StoreError } from './errors.ts'
-
-interface Explanation {
-  readonly state: string
-  readonly hint: string
-  readonly kind?: ErrorKind
-}
 
 const lacksPermission: Explanation = {
   state: 'permission denied',

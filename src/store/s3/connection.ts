@@ -165,7 +165,7 @@ export function connectToBucket(options: S3StoreOptions): S3Connection {
     fullKey: (key) => root + key,
     explain: (error, call) => (call.signal?.aborted ? call.signal.reason : explain(error, call)),
     watchFailures(call) {
-      const mayRepeat = createPatience()
+      const mayRepeat = createRetryJudge()
       let attempt = 0
       return {
         mayRepeat(error) {
@@ -208,7 +208,7 @@ async function retry<T>(
   },
 ): Promise<T> {
   const { onRetry, ...times } = options
-  const mayRepeat = createPatience()
+  const mayRepeat = createRetryJudge()
   return await pRetry(attempt, {
     ...times,
     retries: maxRetries,
@@ -223,7 +223,7 @@ async function retry<T>(
 }
 
 /** Says after each failure whether it may pass, and the server has not hung too often. */
-function createPatience(): (error: unknown) => boolean {
+function createRetryJudge(): (error: unknown) => boolean {
   let timeouts = 0
   return (error) => {
     if (isTimeout(error)) timeouts += 1

@@ -49,18 +49,19 @@ interface Failure {
 export function explainCredentials(error: unknown, setting: Setting): CredentialsError {
   if (error instanceof CredentialsError) return error
   const failure = readFailure(error, setting)
-  const [, explain] = explanations.find(([fits]) => fits(failure)) ?? []
+  const [, explain] = rules.find(([fits]) => fits(failure)) ?? []
   return explain?.(failure) ?? unexplained(failure)
 }
 
-type Explanation = readonly [
+/** How a kind of failure is recognised and explained. */
+type Rule = readonly [
   fits: (failure: Failure) => boolean,
   explain: (failure: Failure) => CredentialsError,
 ]
 
 const networkCode = /\b(E[A-Z]{3,}[A-Z_]*|TimeoutError)\b/
 
-const explanations: readonly Explanation[] = [
+const rules: readonly Rule[] = [
   [({ path, code }) => path !== undefined || code === 'EISDIR', explainFile],
   [({ message }) => /cycle attempting to resolve/.test(message), explainCycle],
   [({ message }) => /Unsupported credential source/.test(message), explainKind],

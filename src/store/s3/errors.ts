@@ -1,4 +1,4 @@
-import type { ErrorKind } from '../../errors.ts'
+import type { Explanation } from '../../errors.ts'
 import { ProxyError } from '../../http/proxy.ts'
 import { StoreError } from '../errors.ts'
 import { CredentialsError } from './credentials-error.ts'
@@ -24,12 +24,6 @@ export interface CallContext {
   readonly tagging?: boolean | undefined
   readonly lock?: object | undefined
   readonly encryption?: object | undefined
-}
-
-interface Explanation {
-  readonly state: string
-  readonly hint: string
-  readonly kind?: ErrorKind
 }
 
 /** What is known of a failure, whoever reported it: the server, the SDK or the network. */
