@@ -1,10 +1,10 @@
-import { createTask, parse } from 'node-cron'
+import { parse } from 'node-cron'
 
-/** When runs are due, by a cron expression on the clocks of a time zone. Reads no clock. */
+/** Calculates when runs are due from a cron expression in a time zone. Reads no clock. */
 export interface Calendar {
-  /** The first run after a moment; undefined when there is none in forty years. */
+  /** The first run after `after`; undefined when there is none in forty years. */
   next(after: Date): Date | undefined
-  /** The last run at or before a moment; undefined when there is none in forty years. */
+  /** The last run at or before `at`; undefined when there is none in forty years. */
   previous(at: Date): Date | undefined
 }
 
@@ -14,32 +14,26 @@ const DAY_MS = 24 * HOUR_MS
 const MAX_DAYS = 40 * 366
 
 /**
- * Reads a cron expression as node-cron does: day of month and day of week must both match.
+ * Creates the calendar of a valid cron expression. Day of month and day of week must both match.
  *
- * Where clocks are changed no run is lost and none comes twice: a time that the clocks leap over
- * comes as much later as they leap, a time that they show twice counts the first time. Expressions
- * for every hour follow the hours as they pass. (node-cron's own scheduler drops the run of a day
- * on which its time is leapt over.)
+ * node-cron parses the expression. It has no previous run, its next run reads the machine's clock,
+ * and its scheduler drops a run whose time a clock change skips. This calendar does not: such a run
+ * is due later by the length of the change, and a time that occurs twice is due the first time.
+ * Expressions that name every hour are due in every hour that passes.
  */
 export function createCalendar({ cron, timeZone }: { cron: string; timeZone: string }): Calendar {
-  const { hour, minute } = parse(cron)
-  const times = hour
-    .flatMap((h) => minute.map((m) => h * HOUR_MS + m * MINUTE_MS))
+  const fields = parse(cron)
+  const times = fields.hour
+    .flatMap((hour) => fields.minute.map((minute) => hour * HOUR_MS + minute * MINUTE_MS))
     .sort((a, b) => a - b)
-  const [firstTime = 0] = times
-  const clocks = createClocks(timeZone, { everyHour: hour.length === 24 })
-  // Wall-clock time is matched as if it were UTC; the zone is dealt with here.
-  const matcher = createTask(cron, () => {}, { timezone: 'UTC' })
-  // Of the task only the matcher is used; destroyed, it is in no list of node-cron's any more.
-  matcher.destroy()
+  const clocks = createClocks(timeZone, { everyHour: fields.hour.length === 24 })
 
-  /** The runs of a day on the wall, in order. */
-  const runsOf = (day: number): number[] =>
-    matcher.match(new Date(day + firstTime)) ? clocks.toInstants(day, times) : []
+  const runsOf = (day: number) =>
+    matchesDay(fields, new Date(day)) ? clocks.toInstants(day, times) : []
 
   function search(from: Date, step: 1 | -1, pick: (runs: number[]) => number | undefined) {
     const today = Math.floor(clocks.wallTime(from.getTime()) / DAY_MS)
-    // A run leapt over at midnight belongs to the day before: begin there.
+    // A run that a clock change moves past midnight belongs to the day before: start there.
     for (let days = -1; days < MAX_DAYS; days += 1) {
       const found = pick(runsOf((today + step * days) * DAY_MS))
       if (found !== undefined) return new Date(found)
@@ -53,7 +47,43 @@ export function createCalendar({ cron, timeZone }: { cron: string; timeZone: str
   }
 }
 
-/** The clocks of a time zone. A time on the wall is given in milliseconds, as if it were UTC. */
+/** Whether day of month, month and day of week of a date (UTC) match the fields. */
+function matchesDay(
+  { dayOfMonth, month, dayOfWeek }: ReturnType<typeof parse>,
+  date: Date,
+): boolean {
+  const day = date.getUTCDate()
+  const weekday = date.getUTCDay()
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
+  return (
+    month.includes(date.getUTCMonth() + 1) &&
+    dayOfMonth.some((token) => dayOf(token, { day, weekday, lastDay }) === day) &&
+    dayOfWeek.some((token) => {
+      if (typeof token === 'number') return token === weekday
+      // `5#2` is the second Friday of the month, `5L` the last one.
+      const nth = token[1] === '#' ? Number(token[2]) : undefined
+      const isNth = nth === undefined ? day > lastDay - 7 : Math.ceil(day / 7) === nth
+      return Number(token[0]) === weekday && isNth
+    })
+  )
+}
+
+/** The day of the month that a token names: `15`, `L` (last), `L-3`, `15W` or `LW` (nearest workday). */
+function dayOf(
+  token: number | string,
+  { day, weekday, lastDay }: { day: number; weekday: number; lastDay: number },
+): number | undefined {
+  if (typeof token === 'number') return token
+  if (!token.endsWith('W')) return lastDay - Number(token.slice(2))
+  const target = token === 'LW' ? lastDay : Number.parseInt(token, 10)
+  if (target > lastDay) return undefined
+  const targetWeekday = (((weekday + target - day) % 7) + 7) % 7
+  if (targetWeekday === 6) return target === 1 ? 3 : target - 1
+  if (targetWeekday === 0) return target === lastDay ? target - 2 : target + 1
+  return target
+}
+
+/** The clocks of a time zone. Wall time is given in milliseconds, as if it were UTC. */
 function createClocks(timeZone: string, { everyHour }: { everyHour: boolean }) {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -75,6 +105,7 @@ function createClocks(timeZone: string, { everyHour }: { everyHour: boolean }) {
 
   const offsetAt = (instant: number) => wallTime(instant) - Math.floor(instant / 1000) * 1000
 
+  /** The instants, in order, at which the clocks show these times on a day. */
   function toInstants(day: number, times: readonly number[]): number[] {
     const before = offsetAt(day - DAY_MS)
     const after = offsetAt(day + 2 * DAY_MS)

@@ -1,12 +1,12 @@
-/** Whether a cron expression can be followed. */
+/** Whether a cron expression is valid and ever due. */
 export type CronState = 'good' | 'invalid' | 'never due'
 
-/** Judges a cron expression whose smallest unit is the minute. Loads what reads it when called. */
+/** Checks a cron expression whose smallest unit is the minute. Loads node-cron when called. */
 export async function judgeCron(expression: string): Promise<CronState> {
   const { validateDetailed } = await import('node-cron')
   const { valid, fields } = validateDetailed(expression)
   if (!valid) {
-    // A day that no named month has, such as 31 February, is valid in some other month.
+    // A day that the month does not have, such as 31 February, is valid in any month.
     const [minute, hour, day, month, ...rest] = expression.trim().split(/\s+/)
     const anyMonth = [minute, hour, day, '*', ...rest].join(' ')
     const isMonthValid = validateDetailed(`0 0 * ${month} *`).valid
@@ -19,7 +19,7 @@ export async function judgeCron(expression: string): Promise<CronState> {
   return calendar.next(new Date(0)) === undefined ? 'never due' : 'good'
 }
 
-/** Whether day of month and day of week are both set, which cron itself reads as either. */
+/** Whether day of month and day of week are both set. cron itself then requires only one to match. */
 export function hasBothDays(expression: string): boolean {
   const [, , day = '*', , weekday = '*'] = expression.trim().split(/\s+/)
   return !/^[*?]/.test(day) && !/^[*?]/.test(weekday)

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { createTask, validate } from 'node-cron'
 import { describe, expect, it } from 'vitest'
 import { createCalendar } from '../../src/config/calendar.ts'
 
@@ -25,21 +26,21 @@ describe('a calendar', () => {
     ])
   })
 
-  it('runs later, not never, when its time is leapt over', () => {
+  it('runs later, not never, when a clock change skips its time', () => {
     expect(runsAfter('30 2 * * *', 'Europe/Berlin', '2027-03-27T12:00:00Z', 2)).toEqual([
       '2027-03-28T01:30',
       '2027-03-29T00:30',
     ])
   })
 
-  it('runs once when its time comes twice', () => {
+  it('runs once when its time occurs twice', () => {
     expect(runsAfter('30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', 2)).toEqual([
       '2026-10-25T00:30',
       '2026-10-26T01:30',
     ])
   })
 
-  it('runs every half hour whatever the clocks do', () => {
+  it('runs every half hour across clock changes', () => {
     const everyHalfHour = (from: string) => runsAfter('*/30 * * * *', 'Europe/Berlin', from, 48)
     for (const from of ['2026-10-24T20:00:00Z', '2027-03-27T20:00:00Z']) {
       const times = everyHalfHour(from).map((run) => Date.parse(`${run}Z`))
@@ -49,7 +50,7 @@ describe('a calendar', () => {
   })
 
   it.each([
-    // Clocks that are changed at midnight, by half an hour, and over a whole day.
+    // Clock changes at midnight, by half an hour, and by a whole day.
     [
       '30 0 * * *',
       'Africa/Cairo',
@@ -68,7 +69,7 @@ describe('a calendar', () => {
       '2011-12-29T00:00:00Z',
       ['2011-12-29T13:00', '2011-12-30T13:00', '2011-12-31T13:00'],
     ],
-  ])('copes with %s in %s', (cron, zone, from, expected) => {
+  ])('handles %s in %s', (cron, zone, from, expected) => {
     expect(runsAfter(cron, zone, from, expected.length)).toEqual(expected)
   })
 
@@ -82,14 +83,51 @@ describe('a calendar', () => {
     expect(runsAfter(cron, 'UTC', '2026-11-21T12:30:00Z', 2)).toEqual(expected)
   })
 
-  it('knows the run before a moment, which may be that very moment', () => {
+  it('is due on the days on which node-cron matches', () => {
+    const daysOfMonth = [
+      '*',
+      '1',
+      '31',
+      '28-2',
+      '*/9',
+      'L',
+      'L-3',
+      'L-30',
+      '1W',
+      '15W',
+      '31W',
+      'LW',
+    ]
+    const months = ['*', '2', '4,jun', '*/5']
+    const daysOfWeek = ['*', '0', '7', '5L', '7L', 'fri#2', '1#5', '6-1', 'mon,3#1']
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...daysOfMonth),
+        fc.constantFrom(...months),
+        fc.constantFrom(...daysOfWeek),
+        fc.integer({ min: 0, max: 5000 }),
+        (dayOfMonth, month, dayOfWeek, day) => {
+          const cron = `0 12 ${dayOfMonth} ${month} ${dayOfWeek}`
+          fc.pre(validate(cron))
+          const task = createTask(cron, () => {}, { timezone: 'UTC' })
+          task.destroy()
+          const noon = new Date(Date.UTC(2024, 0, 1 + day, 12))
+          const run = createCalendar({ cron, timeZone: 'UTC' }).previous(noon)
+          expect(run?.getTime() === noon.getTime()).toBe(task.match(noon))
+        },
+      ),
+      { seed: 7, numRuns: 400 },
+    )
+  })
+
+  it('finds the previous run, which may be at that very moment', () => {
     const calendar = createCalendar({ cron: '15 3 * * *', timeZone: 'Europe/Berlin' })
     const run = new Date('2026-11-21T02:15:00Z')
     expect(calendar.previous(run)).toEqual(run)
     expect(calendar.previous(new Date(run.getTime() - 1))).toEqual(new Date('2026-11-20T02:15:00Z'))
   })
 
-  it('never stands still, and finds backwards what it found forwards', () => {
+  it('always advances, and finds backwards what it found forwards', () => {
     const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Africa/Cairo', 'Pacific/Chatham']
     const crons = ['30 2 * * *', '*/7 * * * *', '0 0,12 * * *', '59 23 * * 0', '15 1-3 * * *']
     fc.assert(
