@@ -25,6 +25,12 @@ export interface TypeChanges {
   readonly changed: readonly ChangedObject[]
 }
 
+/** No object of a type changed. */
+export function noChanges(type: string): TypeChanges {
+  const counts = { added: 0, removed: 0, changed: 0 }
+  return { type, counts, added: [], removed: [], changed: [] }
+}
+
 /** The changes of all types together. */
 export function totalChanges(changes: readonly TypeChanges[]): ChangeCounts {
   const total = (kind: keyof ChangeCounts) =>

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { explainUnreadable, proveStoredBytes } from '../datafile/data-file.ts'
 import { HEAD_BYTES, type Sealer } from '../datafile/encryption.ts'
 import type { ObjectStore } from '../store/object-store.ts'
@@ -27,6 +28,24 @@ export interface Sharing {
   readonly provenAt?: string | undefined
   /** What is wrong with the files, for people. */
   readonly warnings: readonly string[]
+}
+
+/**
+ * Whether every type holds the very objects of the previous snapshot. The documents must come from
+ * the same kibanaVersion too, since a restore depends on it, and be encrypted for the same
+ * recipients.
+ */
+export function isUnchanged(entries: readonly ManifestExport[], previous: Manifest): boolean {
+  if (previous.exports.length !== entries.length) return false
+  return entries.every((entry) =>
+    previous.exports.some(
+      (other) =>
+        other.type === entry.type &&
+        other.contentDigest === entry.contentDigest &&
+        other.kibanaVersion === entry.kibanaVersion &&
+        isDeepStrictEqual(other.file.encryption, entry.file.encryption),
+    ),
+  )
 }
 
 /**

@@ -1,6 +1,7 @@
 import pMap from 'p-map'
 import { countObjects } from '../archive/manifest.ts'
-import { type TakenSnapshot, type TakeProgress, takeSnapshot } from '../archive/take.ts'
+import { type TakenSnapshot, takeSnapshot } from '../archive/take.ts'
+import type { TakeProgress } from '../archive/take-options.ts'
 import type { AccountConfig, Config, Environment } from '../config/config.ts'
 import { causeOf, DashkeepError } from '../errors.ts'
 import type { Logger } from '../log.ts'

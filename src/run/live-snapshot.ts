@@ -1,5 +1,6 @@
 import type { Manifest } from '../archive/manifest.ts'
-import { type TakeProgress, takeSnapshot } from '../archive/take.ts'
+import { takeSnapshot } from '../archive/take.ts'
+import type { TakeProgress } from '../archive/take-options.ts'
 import type { AccountConfig, Config, Environment } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { connectAccount, scanLimitsOf, sourceOf } from '../open.ts'

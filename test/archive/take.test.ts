@@ -3,12 +3,8 @@ import zlib from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { listFolders } from '../../src/archive/archive.ts'
 import { decodeManifest, encodeManifest, type Manifest } from '../../src/archive/manifest.ts'
-import {
-  type TakenSnapshot,
-  type TakeOptions,
-  type TakeProgress,
-  takeSnapshot,
-} from '../../src/archive/take.ts'
+import { type TakenSnapshot, takeSnapshot } from '../../src/archive/take.ts'
+import type { TakeOptions, TakeProgress } from '../../src/archive/take-options.ts'
 import { verifySnapshots } from '../../src/archive/verify.ts'
 import { DashkeepError } from '../../src/errors.ts'
 import { defaultScanLimits } from '../../src/export/export-scanner.ts'

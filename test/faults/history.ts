@@ -1,6 +1,7 @@
 import type { Manifest } from '../../src/archive/manifest.ts'
 import type { RetentionPolicy } from '../../src/archive/retention.ts'
-import { type TakeOptions, takeSnapshot } from '../../src/archive/take.ts'
+import { takeSnapshot } from '../../src/archive/take.ts'
+import type { TakeOptions } from '../../src/archive/take-options.ts'
 import type { ObjectStore } from '../../src/store/object-store.ts'
 import { type Answers, exportBody, scriptSource } from '../archive/scripted-source.ts'
 import { type GoodSnapshots, readGood } from './invariant.ts'

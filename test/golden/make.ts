@@ -5,7 +5,8 @@
  * again; a newer format gets a folder of its own beside it.
  */
 
-import { type TakeOptions, takeSnapshot } from '../../src/archive/take.ts'
+import { takeSnapshot } from '../../src/archive/take.ts'
+import type { TakeOptions } from '../../src/archive/take-options.ts'
 import { createSealer } from '../../src/datafile/encryption.ts'
 import { createDirectoryStore } from '../../src/store/directory.ts'
 import { exportBody, numbered, scriptSource } from '../archive/scripted-source.ts'

@@ -1,4 +1,4 @@
-import type { TakeProgress } from '../../archive/take.ts'
+import type { TakeProgress } from '../../archive/take-options.ts'
 import { cleanLine } from '../../clean-text.ts'
 import { formatBytes, plural } from '../../wording.ts'
 

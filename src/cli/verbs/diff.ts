@@ -9,7 +9,7 @@ import {
 import { type Candidate, findNamed } from '../../archive/find.ts'
 import type { Manifest } from '../../archive/manifest.ts'
 import { exportsOf } from '../../archive/stored-export.ts'
-import type { TakeProgress } from '../../archive/take.ts'
+import type { TakeProgress } from '../../archive/take-options.ts'
 import type { AccountConfig, Config } from '../../config/config.ts'
 import { DashkeepError } from '../../errors.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
