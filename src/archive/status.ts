@@ -1,3 +1,4 @@
+import { pMapIterable, pMapSkip } from 'p-map'
 import type { ObjectStore } from '../store/object-store.ts'
 import { listAccounts, type SnapshotFolder, sizeOf, tryReadManifest } from './archive.ts'
 import { splitByTime } from './future.ts'
@@ -31,6 +32,9 @@ export interface AccountStatus {
   readonly fromFuture: readonly string[]
 }
 
+/** Accounts whose manifests are read at once. */
+const ACCOUNTS_AT_ONCE = 8
+
 /**
  * Says for each account in the archive what its newest good snapshot is as of `now`. One listing, and
  * the manifests from the newest back to the first good one: one an account, as a rule. Where that is
@@ -46,19 +50,34 @@ export async function* readStatus(
     signal?: AbortSignal | undefined
   },
 ): AsyncGenerator<AccountStatus> {
-  for await (const { accountId, folders } of listAccounts(store, options)) {
-    if (options.only?.has(accountId) === false) continue
-    const complete = folders.filter((folder) => folder.complete)
-    const bytes = folders.reduce((sum, folder) => sum + sizeOf(folder), 0)
-    const { past, future } = splitByTime(complete, options.now)
-    const found = await findNewestGood(store, past, options)
-    const defect = found.newestGood && describeDefect(found.newestGood, folders)
-    if (defect !== undefined) found.problems.push(defect)
-    const newestSound =
-      defect === undefined ? found.newestGood : await findNewestSound(store, past, folders, options)
-    const fromFuture = future.map(({ snapshot }) => snapshot)
-    yield { accountId, snapshots: complete.length, bytes, fromFuture, newestSound, ...found }
-  }
+  const accounts = listAccounts(store, options)
+  const read = (account: ListedAccount) =>
+    options.only?.has(account.accountId) === false
+      ? pMapSkip
+      : statusOfAccount(store, account, options)
+  yield* pMapIterable(accounts, read, { concurrency: ACCOUNTS_AT_ONCE })
+}
+
+interface ListedAccount {
+  readonly accountId: number
+  readonly folders: readonly SnapshotFolder[]
+}
+
+async function statusOfAccount(
+  store: ObjectStore,
+  { accountId, folders }: ListedAccount,
+  options: { now: Date; signal?: AbortSignal | undefined },
+): Promise<AccountStatus> {
+  const complete = folders.filter((folder) => folder.complete)
+  const bytes = folders.reduce((sum, folder) => sum + sizeOf(folder), 0)
+  const { past, future } = splitByTime(complete, options.now)
+  const found = await findNewestGood(store, past, options)
+  const defect = found.newestGood && describeDefect(found.newestGood, folders)
+  if (defect !== undefined) found.problems.push(defect)
+  const newestSound =
+    defect === undefined ? found.newestGood : await findNewestSound(store, past, folders, options)
+  const fromFuture = future.map(({ snapshot }) => snapshot)
+  return { accountId, snapshots: complete.length, bytes, fromFuture, newestSound, ...found }
 }
 
 function describeDefect(

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { type AccountStatus, readStatus } from '../../src/archive/status.ts'
 import { takeSnapshot } from '../../src/archive/take.ts'
@@ -39,6 +40,26 @@ describe('the status of an archive', () => {
     expect(found.reduce((sum, one) => sum + one.bytes, 0)).toBe(bytes)
     expect(store.calls.map(({ action }) => action)).toEqual(['list', 'get', 'get'])
     expect(await statusOf(store, 20)).toEqual(found.slice(1))
+  })
+
+  it('reads the manifests of eight accounts at once, and keeps the order of the archive', async () => {
+    const store = createMemoryStore()
+    const ids = Array.from({ length: 20 }, (_, index) => 10 + index)
+    for (const id of ids) await take(store, id, 1)
+    let reading = 0
+    let most = 0
+    const get: MemoryStore['get'] = async (...args) => {
+      reading += 1
+      most = Math.max(most, reading)
+      // The first accounts answer last.
+      for (let turn = 0; turn < 100 - store.calls.length; turn += 1) await setImmediate()
+      reading -= 1
+      return store.get(...args)
+    }
+    store.calls.length = 0
+    const found = await statusOf({ ...store, get })
+    expect(found.map(({ accountId }) => accountId)).toEqual(ids)
+    expect(most).toBe(8)
   })
 
   it('passes over suspects, with their reasons', async () => {
