@@ -1,10 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { DashkeepError } from '../errors.ts'
 import type { Terminal } from './terminal.ts'
 
-/**
- * A verb: does its work, writes its results, returns the exit code. Verbs are imported when they
- * are asked for, so that `--help` costs next to nothing.
- */
+/** A verb does its work, writes its results and returns the exit code. */
 export type Verb<Options> = (terminal: Terminal, options: Options) => Promise<number>
 
 /** Options of every verb that reads the configuration. */
@@ -17,19 +15,21 @@ export interface CommonOptions {
   readonly json?: boolean
 }
 
-/** Makes an action of a verb that is imported when it is asked for. */
+/**
+ * Makes the action of a command from a function that imports its verb. The verb gets the command's
+ * options and arguments, by name. Importing it only when it runs keeps `--help` fast.
+ */
 export type Run = <Options extends object>(
   load: () => Promise<Verb<Options>>,
-  read?: (args: string[]) => object,
 ) => (...given: unknown[]) => Promise<void>
 
 /** Adds the options of every verb that reads the configuration. */
 export function common(command: Command): Command {
   return command
     .option('-c, --config <file>', 'configuration file (default: DASHKEEP_CONFIG)')
-    .option('-s, --store <url>', 's3://bucket/prefix or path of a folder (default: DASHKEEP_STORE)')
+    .option('-s, --store <url>', 's3://bucket/prefix or a folder (default: DASHKEEP_STORE)')
     .addOption(logLevel())
-    .option('-q, --quiet', 'log warnings and errors only, and show no progress')
+    .option('-q, --quiet', 'log only warnings and errors, and show no progress')
     .addOption(verbose())
     .option('--json', 'print one machine-readable document')
 }
@@ -43,13 +43,40 @@ function verbose(): Option {
   return new Option('-v, --verbose', 'log every step').conflicts('quiet')
 }
 
-/** Gathers an option that may be repeated. */
+/** `--account` of a verb that reads the snapshots of exactly one account. */
+export function oneAccount(): Option {
+  return new Option(
+    '-a, --account <name>',
+    'account name or id; required when the archive holds several accounts',
+  )
+}
+
+/** `--account` of a verb that reads every account of the archive unless told otherwise. */
+export function onlyAccount(): Option {
+  return new Option('-a, --account <name>', 'only this account, by name or id')
+}
+
+/** `--account` of a verb that uses every configured account unless told otherwise. */
+export function onlyAccounts(): Option {
+  return new Option(
+    '-a, --account <name...>',
+    "only these configured accounts: names, ids or patterns such as 'team-*'",
+  )
+}
+
+/** Collects the values of an option that can be repeated. */
 export function collect(text: string, before: readonly string[] = []): string[] {
   return [...before, text]
 }
 
-/** Reads an option as a whole number of at most 15 digits. */
-export function toNumber(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It is not a whole number.')
-  return Number(text)
+/** Makes an option whose value is a whole number of at most 15 digits. */
+export function numberOption(flags: string, description: string): Option {
+  const option = new Option(flags, description)
+  return option.argParser((text) => {
+    if (/^\d{1,15}$/.test(text)) return Number(text)
+    throw new DashkeepError(`Cannot use ${option.long} ${text}: it is not a whole number`, {
+      kind: 'usage',
+      hint: `use digits only, such as ${option.long} 7`,
+    })
+  })
 }

@@ -15,22 +15,24 @@ import { createErrorTerminal, createTerminal, type ProcessIo } from './terminal.
 
 const examples = `
 Examples:
-  dashkeep demo                                  try it all on this machine, without an account
+  dashkeep demo                                  try dashkeep on this machine, without an account
   dashkeep doctor                                check configuration, token and store
-  dashkeep backup --store file:///var/backups    one backup, token from the environment
-  dashkeep list                                  what is in the archive
-  dashkeep diff '1 day ago'                      what somebody did since
+  dashkeep backup --store file:///var/backups    back up once, with the token in DASHKEEP_API_TOKEN
+  dashkeep list                                  list the snapshots
+  dashkeep diff '1 day ago'                      show what has changed since
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 partly done or suspect,
 4 stale, 5 verification failed, 130 interrupted (143 by SIGTERM or SIGHUP).`
 
-/** Declares every verb. `finish` is given the exit code of the one that ran. */
+/** Declares every verb. `finish` receives the exit code of the verb that ran. */
 export function createProgram(io: ProcessIo, finish: (exitCode: number) => void): Command {
   const program = new Command('dashkeep')
-    .description('Keeps the saved objects of hosted Kibana accounts safe, and proves it.')
+    .description(
+      'Backs up the saved objects of hosted Kibana accounts, verifies the backups and restores them.',
+    )
     .version(version, '-V, --version')
     .helpCommand(false)
-    .showHelpAfterError('(add --help to see every option)')
+    .showHelpAfterError('(--help lists all options)')
     .addHelpText('after', examples)
     .exitOverride()
     .configureOutput({
@@ -50,15 +52,12 @@ export function createProgram(io: ProcessIo, finish: (exitCode: number) => void)
   return program
 }
 
-/** Returns a function that makes a command's action: it imports the verb, runs it and passes on its exit code. */
+/** Makes the actions of all commands: import the verb, run it, pass on its exit code. */
 function createRun(io: ProcessIo, finish: (exitCode: number) => void): Run {
-  return <Options extends object>(
-    load: () => Promise<Verb<Options>>,
-    read: (args: string[]) => object = () => ({}),
-  ) =>
+  return <Options extends object>(load: () => Promise<Verb<Options>>) =>
     async (...given: unknown[]) => {
       const command = given.at(-1) as Command
-      const options = { ...command.optsWithGlobals(), ...read(command.processedArgs) } as Options
+      const options = { ...command.optsWithGlobals(), ...argumentsOf(command) } as Options
       const { json = false, quiet = false } = command.optsWithGlobals<CommonOptions>()
       let log: Logger | undefined
       const onLog = (created: Logger) => {
@@ -76,6 +75,13 @@ function createRun(io: ProcessIo, finish: (exitCode: number) => void): Run {
         terminal.progress.end()
       }
     }
+}
+
+/** The arguments of a command line, by the names that the command gives them. */
+function argumentsOf({ registeredArguments, processedArgs }: Command): object {
+  return Object.fromEntries(
+    registeredArguments.map((argument, index) => [argument.name(), processedArgs[index]]),
+  )
 }
 
 /** The lines of a text that ends with a line break. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { common, type Run, toNumber } from '../options.ts'
+import { common, numberOption, type Run } from '../options.ts'
 import { referenceForms } from '../select/snapshot-reference.ts'
 
 /** Declares `dashkeep accounts …`. */
@@ -8,100 +8,107 @@ export function declareAccountVerbs(program: Command, run: Run): void {
     .command('accounts')
     .summary('manage the sub accounts of a main account')
     .description(
-      'Manages the sub accounts of a main account, with its API token. What changes the service shows its plan first.',
+      'Manages the sub accounts of a main account, with its API token. Verbs that change the service first show a plan.',
     )
     .helpCommand(false)
     .addHelpText('after', examples)
-  const managing = (command: Command) =>
-    common(command).option(
-      '-a, --account <name>',
-      'the configured account that is the main account, by name or id (default: management, or the only one)',
-    )
-  const changing = (command: Command) =>
-    managing(command)
-      .option('--dry-run', 'print the exact body of each request, and send nothing')
-      .option('-y, --yes', 'do it without asking')
-
   managing(accounts.command('list'))
-    .description('Lists the sub accounts and their settings; the main account is marked.')
+    .summary('list the sub accounts and their settings')
+    .description('Lists the sub accounts and their settings, and marks the main account.')
     .action(run(async () => (await import('../verbs/accounts-list.ts')).listAccounts))
   changing(accounts.command('create'))
-    .description('Creates a sub account. Its token for shipping logs is shown once.')
-    .requiredOption('--email <address>', 'of a user who is an admin of the main account')
-    .requiredOption('--name <name>', 'letters, digits, space and . _ -')
-    .requiredOption('--retention-days <days>', 'how long logs are kept', toNumber)
-    .option('--max-daily-gb <gb>', 'capacity per day (default: 0, which takes no logs)')
-    .option('--share-with <id...>', 'accounts that share its objects, or none')
-    .option('--token-file <file>', 'write the token to a new file of mode 600 instead')
+    .summary('create a sub account')
+    .description('Creates a sub account and prints its token for shipping logs, once.')
+    .requiredOption('--email <address>', 'email of an admin user of the main account')
+    .requiredOption('--name <name>', nameForm)
+    .addOption(retentionDays().makeOptionMandatory())
+    .option('--max-daily-gb <gb>', 'capacity per day (default: 0, which accepts no logs)')
+    .option('--share-with <id...>', sharing)
+    .option('--token-file <file>', 'write the token to a new file (mode 600), do not print it')
     .action(run(async () => (await import('../verbs/accounts-create.ts')).createSubAccount))
-  changing(accounts.command('replace'))
-    .description(
-      'Replaces all settings of a sub account by those of a document: every setting, or an entry of the list, as JSON.',
-    )
-    .argument('<id>', 'the sub account')
-    .argument('[file]', 'the document (default: standard input)')
-    .option('--force', forced)
-    .action(
-      run(
-        async () => (await import('../verbs/accounts-change.ts')).replace,
-        ([id, file]) => ({ id, file }),
-      ),
-    )
-  changing(accounts.command('update'))
-    .description('Changes some settings of a sub account and sends all others back as they are.')
-    .argument('<id>', 'the sub account')
-    .option('--name <name>', 'letters, digits, space and . _ -')
-    .option('--max-daily-gb <gb>', 'capacity per day')
-    .option('--retention-days <days>', 'how long logs are kept', toNumber)
-    .option('--searchable <yes|no>', 'whether other accounts may search its logs')
-    .option('--accessible <yes|no>', 'whether users of the main account may open it')
-    .option('--doc-size <yes|no>', 'whether each log carries its size')
-    .option('--share-with <id...>', 'accounts that share its objects, or none')
-    .option('--utilization <minutes|off>', 'how often utilization is measured')
-    .option('--force', forced)
-    .action(
-      run(
-        async () => (await import('../verbs/accounts-change.ts')).update,
-        ([id]) => ({ id }),
-      ),
-    )
-  changing(accounts.command('move-capacity'))
-    .description(
-      'Moves capacity between sub accounts: reduces first, then increases, so that they never take more together than before. A journal allows to finish after a kill.',
-    )
-    .option('--from <id>', 'the account that gives')
-    .option('--to <id>', 'the account that takes')
-    .option('--gb <gb>', 'how much per day')
-    .option('--set <id=gb...>', 'what accounts are to have, in place of --from, --to and --gb')
-    .option('--min-gb <gb>', 'what an account that gives keeps at least', '0')
-    .option(
-      '--journal <file>',
-      'where the move is recorded (default: ./dashkeep-move-<main account>.json)',
-    )
-    .option('--resume', 'finish the move of the journal')
-    .option('--discard', 'remove the journal of a move; the accounts stay as they are')
-    .action(run(async () => (await import('../verbs/accounts-move.ts')).moveCapacity))
+  declareChanges(accounts, run)
+  declareMove(accounts, run)
   changing(accounts.command('restore'))
+    .summary('restore the settings of sub accounts from a snapshot')
     .description(
-      'Gives sub accounts the settings that a snapshot holds (see accounts[].include), by replace, those with less capacity than now first.',
+      'Replaces the settings of sub accounts with those in a snapshot. The snapshot holds settings when accounts[].include is configured. Reduces capacities first.',
     )
     .argument('[snapshot]', `${referenceForms} (default: latest)`)
     .option('--only <id...>', 'only these sub accounts')
-    .action(
-      run(
-        async () => (await import('../verbs/accounts-restore.ts')).restoreSettings,
-        ([snapshot]) => ({ snapshot }),
-      ),
-    )
+    .action(run(async () => (await import('../verbs/accounts-restore.ts')).restoreSettings))
   managing(accounts.command('coverage'))
+    .summary('list the sub accounts that have no recent good backup')
     .description(
-      'Says which sub accounts no configured account backs up, or have no fresh good snapshot in the archive. Exit code 3 when any.',
+      'Shows for each sub account whether a configured account backs it up, and whether the archive holds a recent good snapshot of it. Exit code 3 when one is not covered.',
     )
-    .option('--max-age <duration>', 'older than this is stale', '26h')
+    .option('--max-age <duration>', 'an older newest good snapshot is stale', '26h')
     .action(run(async () => (await import('../verbs/accounts-coverage.ts')).coverage))
 }
 
-const forced = 'also when somebody else has changed the account in the meantime'
+function declareChanges(accounts: Command, run: Run): void {
+  changing(accounts.command('replace'))
+    .summary('replace all settings of a sub account')
+    .description(
+      'Replaces all settings of a sub account with those in a JSON document. The document must have every setting, like an entry of `accounts list --json`.',
+    )
+    .argument('<id>', 'id of the sub account')
+    .argument('[file]', 'file with the document (default: standard input)')
+    .option('--force', force)
+    .action(run(async () => (await import('../verbs/accounts-change.ts')).replace))
+  changing(accounts.command('update'))
+    .summary('change some settings of a sub account')
+    .description('Changes some settings of a sub account and keeps all others.')
+    .argument('<id>', 'id of the sub account')
+    .option('--name <name>', nameForm)
+    .option('--max-daily-gb <gb>', 'capacity per day')
+    .addOption(retentionDays())
+    .option('--searchable <yes|no>', 'whether other accounts may search its logs')
+    .option('--accessible <yes|no>', 'whether users of the main account may open it')
+    .option('--doc-size <yes|no>', 'whether each log records its size')
+    .option('--share-with <id...>', sharing)
+    .option('--utilization <minutes|off>', 'how often the service measures utilization')
+    .option('--force', force)
+    .action(run(async () => (await import('../verbs/accounts-change.ts')).update))
+}
+
+function declareMove(accounts: Command, run: Run): void {
+  changing(accounts.command('move-capacity'))
+    .summary('move daily capacity between sub accounts')
+    .description(
+      'Moves capacity between sub accounts. Reduces first and increases then, so that the total never grows. Records the move in a journal, so that an interrupted move can be finished.',
+    )
+    .option('--from <id>', 'account that gives capacity')
+    .option('--to <id>', 'account that receives capacity')
+    .option('--gb <gb>', 'GB per day to move')
+    .option('--set <id=gb...>', 'new capacities, instead of --from, --to and --gb')
+    .option('--min-gb <gb>', 'minimum that the giving account keeps', '0')
+    .option('--journal <file>', 'journal file (default: ./dashkeep-move-<main account>.json)')
+    .option('--resume', 'finish the move in the journal')
+    .option('--discard', 'delete the journal and leave the accounts as they are')
+    .action(run(async () => (await import('../verbs/accounts-move.ts')).moveCapacity))
+}
+
+/** The options of every verb below `accounts`. */
+function managing(command: Command): Command {
+  return common(command).option(
+    '-a, --account <name>',
+    'main account, by its configured name or id (default: management, or the only account)',
+  )
+}
+
+/** The options of the verbs that change the service. */
+function changing(command: Command): Command {
+  return managing(command)
+    .option('--dry-run', 'print the exact body of each request and send nothing')
+    .option('-y, --yes', 'send without asking')
+}
+
+const retentionDays = () =>
+  numberOption('--retention-days <days>', 'number of days that logs are kept')
+
+const nameForm = 'name of letters, digits, spaces and . _ -'
+const sharing = 'ids of the accounts that share its objects, or none'
+const force = 'send although somebody else has changed the account meanwhile'
 
 const examples = `
 Examples:

@@ -1,69 +1,51 @@
 import type { Command } from 'commander'
-import { common, type Run } from '../options.ts'
+import { common, oneAccount, type Run } from '../options.ts'
 import { referenceForms } from '../select/snapshot-reference.ts'
+
+const objectForms = '<type>:<id>, title, part of the title, or pattern with * and ?'
 
 /** Declares the verbs that compare snapshots and find objects in them. */
 export function declareFindingVerbs(program: Command, run: Run): void {
   common(program.command('diff'))
-    .summary('show what differs between two snapshots, or a snapshot and the service')
+    .summary('compare two snapshots, or a snapshot with the service')
     .description(
-      `Shows which objects were added, removed, changed, or only touched, and how those changed differ: nested JSON opened, panels matched by their id. With one snapshot: against what the service holds now. A snapshot is ${referenceForms}.`,
+      `Shows which objects were added, removed, changed or only touched (saved again without a change), and what changed in each. Parses nested JSON and matches dashboard panels by id. With one snapshot, compares it with the objects in the service now. Give a snapshot as ${referenceForms}.`,
     )
-    .argument('<before>', 'the snapshot to begin with')
-    .argument('[after]', 'the snapshot to compare with (default: the service)')
-    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
+    .argument('<before>', 'the older snapshot')
+    .argument('[after]', 'the newer snapshot (default: the service)')
+    .addOption(oneAccount())
     .option('-t, --type <type...>', 'only these types')
-    .option('--object <object>', 'only this object, by <type>:<id>, title, part of one, or glob')
-    .option('--stat', 'only how many')
-    .action(
-      run(
-        async () => (await import('../verbs/diff.ts')).diff,
-        ([before, after]) => ({ before, after }),
-      ),
-    )
+    .option('--object <object>', `only this object: ${objectForms}`)
+    .option('--stat', 'print only the numbers of objects')
+    .action(run(async () => (await import('../verbs/diff.ts')).diff))
   common(program.command('history'))
-    .summary('show every version of one object')
+    .summary('list every version of one object')
     .description(
-      'Follows one object through all snapshots: when it appeared, changed, was renamed, disappeared and returned. Objects that are gone are found too.',
+      'Follows one object through all snapshots: when it appeared, changed, was renamed, disappeared and returned. Finds deleted objects, too.',
     )
-    .argument('<object>', '<type>:<id>, title, part of one, or glob with * and ?')
-    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
-    .option('-p, --patch', 'show the differences, not only a summary')
-    .action(
-      run(
-        async () => (await import('../verbs/history.ts')).history,
-        ([object]) => ({ object }),
-      ),
-    )
+    .argument('<object>', objectForms)
+    .addOption(oneAccount())
+    .option('-p, --patch', 'show every difference instead of a summary')
+    .action(run(async () => (await import('../verbs/history.ts')).history))
   common(program.command('find'))
-    .summary('find objects by any text in them')
+    .summary('find objects by text in them')
     .description(
-      `Finds the objects that hold a text, in any case: in title, id, description or nested JSON. With * or ? in it, a glob. A snapshot is ${referenceForms}.`,
+      `Finds the objects that contain a text in their title, id, description or nested JSON. Ignores case; * and ? are wildcards. Give a snapshot as ${referenceForms}.`,
     )
-    .argument('<text>', 'what to look for')
-    .option('--snapshot <snapshot>', 'where to look', 'latest')
-    .option('--all', 'look in every snapshot')
-    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
+    .argument('<text>', 'text to search for')
+    .option('--snapshot <snapshot>', 'snapshot to search', 'latest')
+    .option('--all', 'search every snapshot')
+    .addOption(oneAccount())
     .option('-t, --type <type...>', 'only these types')
-    .action(
-      run(
-        async () => (await import('../verbs/find.ts')).find,
-        ([text]) => ({ text }),
-      ),
-    )
+    .action(run(async () => (await import('../verbs/find.ts')).find))
   common(program.command('cat'))
-    .summary('print one object, or every object of a type, as JSON')
+    .summary('print one object, or all objects of a type, as JSON')
     .description(
-      `Prints an object or a whole export as JSON, byte for byte as received. A snapshot is ${referenceForms}.`,
+      `Prints an object or a whole export as JSON, byte for byte as received. Give a snapshot as ${referenceForms}.`,
     )
-    .argument('<object>', '<type>:<id>, title, part of one, glob, or a type alone')
-    .option('--snapshot <snapshot>', 'where it is', 'latest')
-    .option('--open', 'open nested JSON text and print over several lines')
-    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
-    .action(
-      run(
-        async () => (await import('../verbs/cat.ts')).cat,
-        ([object]) => ({ object }),
-      ),
-    )
+    .argument('<object>', `${objectForms}; a type alone means all its objects`)
+    .option('--snapshot <snapshot>', 'snapshot to read', 'latest')
+    .option('--open', 'expand nested JSON and indent the output')
+    .addOption(oneAccount())
+    .action(run(async () => (await import('../verbs/cat.ts')).cat))
 }

@@ -1,73 +1,60 @@
 import { type Command, Option } from 'commander'
-import { common, type Run, toNumber } from '../options.ts'
+import { common, numberOption, oneAccount, onlyAccount, type Run } from '../options.ts'
 import { referenceForms } from '../select/snapshot-reference.ts'
 
-/** Declares the verbs that report freshness and decide how long snapshots stay. */
+/** Declares the verbs that report how old backups are and decide how long snapshots stay. */
 export function declareKeepingVerbs(program: Command, run: Run): void {
   common(program.command('status'))
-    .summary('say how fresh and how good the backups are')
+    .summary('report how old and how good the backups are')
     .description(
-      "Says of each account what its newest good snapshot is, from the archive alone and not from any run's own word. Exit code 3 when an account is suspect, missing or has a snapshot from the future, 4 when one is stale.",
+      'Shows the newest good snapshot of each account. Reads the archive itself and does not rely on what a run reported. Exit code 3 when an account is suspect, missing or has a snapshot from the future, 4 when one is stale.',
     )
-    .option('-a, --account <name>', 'only this account, by name or id')
-    .option('--max-age <duration>', 'older than this is stale, such as 26h')
+    .addOption(onlyAccount())
+    .option('--max-age <duration>', 'an older newest good snapshot is stale, such as 26h')
     .addOption(
       new Option(
         '--ping',
-        'ping the configured addresses without {shard}: success when every account is good, else failure; needs --max-age',
+        'report the result to the configured ping addresses without {shard}: success when every account is good, otherwise failure; requires --max-age',
       ).conflicts(['account', 'listen']),
     )
     .addOption(
       new Option(
         '--listen <host:port>',
-        'serve metrics of all configured accounts for Prometheus, until told to stop',
+        'serve metrics of all configured accounts for Prometheus, until stopped',
       ).conflicts(['account', 'json']),
     )
     .option(
       '--interval <duration>',
-      'with --listen: time between two looks at the archive (default: 15m)',
+      'with --listen: time between two reads of the archive (default: 15m)',
     )
     .action(run(async () => (await import('../verbs/status.ts')).status))
   common(program.command('prune'))
-    .summary('remove snapshots that no rule keeps')
+    .summary('remove snapshots that no retention rule keeps')
     .description(
-      'Shows which snapshots the retention rules keep, and why, and removes the others once you agree. Also sweeps what interrupted runs left more than a day ago. Rules given here take the place of the configured ones, and so do the names given with --remove: then only these snapshots go.',
+      'Shows which snapshots the retention rules keep and why, asks, and removes the others. Also removes what interrupted runs left more than a day ago. Rules given here replace the configured rules. With --remove, no rules apply: prune removes only the named snapshots.',
     )
-    .option('-a, --account <name>', 'only this account, by name or id')
-    .option('--keep-last <n>', 'keep the newest snapshots', toNumber)
-    .option('--keep-hourly <n>', 'keep the newest of each hour', toNumber)
-    .option('--keep-daily <n>', 'keep the newest of each day', toNumber)
-    .option('--keep-weekly <n>', 'keep the newest of each week', toNumber)
-    .option('--keep-monthly <n>', 'keep the newest of each month', toNumber)
-    .option('--keep-yearly <n>', 'keep the newest of each year', toNumber)
-    .option('--keep-within <duration>', 'keep what is at most this much older than the newest')
-    .option(
-      '--remove <name...>',
-      'in place of rules: remove these snapshots, given by their whole names',
-    )
+    .addOption(onlyAccount())
+    .addOption(numberOption('--keep-last <n>', 'keep the <n> newest snapshots'))
+    .addOption(numberOption('--keep-hourly <n>', 'keep the newest snapshot of each of <n> hours'))
+    .addOption(numberOption('--keep-daily <n>', 'keep the newest snapshot of each of <n> days'))
+    .addOption(numberOption('--keep-weekly <n>', 'keep the newest snapshot of each of <n> weeks'))
+    .addOption(numberOption('--keep-monthly <n>', 'keep the newest snapshot of each of <n> months'))
+    .addOption(numberOption('--keep-yearly <n>', 'keep the newest snapshot of each of <n> years'))
+    .option('--keep-within <duration>', 'keep snapshots up to this much older than the newest')
+    .option('--remove <name...>', 'remove these snapshots, by full name, instead of applying rules')
     .option('-y, --yes', 'remove without asking')
     .action(run(async () => (await import('../verbs/prune.ts')).prune))
   common(program.command('pin'))
-    .summary('keep a snapshot whatever the retention rules say')
-    .description('Keeps a snapshot whatever the retention rules say, until it is unpinned.')
+    .summary('protect a snapshot from prune')
+    .description('Protects a snapshot: prune keeps it, whatever the rules, until it is unpinned.')
     .argument('<snapshot>', referenceForms)
-    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
-    .option('--note <text>', 'why; kept with the pin')
-    .action(
-      run(
-        async () => (await import('../verbs/pin.ts')).pin,
-        ([snapshot]) => ({ snapshot }),
-      ),
-    )
+    .addOption(oneAccount())
+    .option('--note <text>', 'reason, stored with the pin')
+    .action(run(async () => (await import('../verbs/pin.ts')).pin))
   common(program.command('unpin'))
-    .summary('leave a pinned snapshot to the retention rules again')
-    .description('Leaves a pinned snapshot to the retention rules again.')
+    .summary('end the protection of a pinned snapshot')
+    .description('Removes the pin of a snapshot. The retention rules apply to it again.')
     .argument('<snapshot>', referenceForms)
-    .option('-a, --account <name>', 'the account, by name or id; needed when there are several')
-    .action(
-      run(
-        async () => (await import('../verbs/pin.ts')).unpin,
-        ([snapshot]) => ({ snapshot }),
-      ),
-    )
+    .addOption(oneAccount())
+    .action(run(async () => (await import('../verbs/pin.ts')).unpin))
 }

@@ -1,44 +1,40 @@
 import type { Command } from 'commander'
 import { collect, common, type Run } from '../options.ts'
+import { referenceForms } from '../select/snapshot-reference.ts'
 
 /** Declares `dashkeep restore`. */
 export function declareRestore(program: Command, run: Run): void {
   common(program.command('restore'))
-    .summary('put objects back: into files, or into the service')
+    .summary('restore objects to files or to the service')
     .description(
-      'Restores a snapshot, or chosen objects with everything they need, to one place: files, or the service itself. What goes to the service is first compared with a fresh export and shown; nothing is sent before you agree, and what exists stays as it is without --overwrite.',
+      'Restores a snapshot, or chosen objects and the objects that they need, to files or to the service. Before it sends anything to the service, restore exports the present objects, compares them, shows a plan and asks. Existing objects stay as they are unless --overwrite is given.',
     )
-    .argument('[snapshot]', 'name of a snapshot, latest, or a date (default: latest)')
-    .option('-a, --account <name>', 'the account the snapshot is of, by name or id')
-    .option('--from <folder>', 'in place of a snapshot: a folder that --to or --pretty wrote')
-    .option('-o, --object <name>', 'only this object: id, title or glob; can be repeated', collect)
-    .option('--without-references', 'without the objects that the chosen ones need')
-    .option('--to <folder>', 'export documents as the service takes them back')
-    .option('--pretty <folder>', 'a file for each object, nested JSON opened, fit for git')
-    .option('--ndjson <file>', 'as stock Kibana and OpenSearch Dashboards import it')
-    .option('--to-service', 'back into the account, by the import of the service')
+    .argument('[snapshot]', `${referenceForms} (default: latest)`)
+    .option('-a, --account <name>', 'account of the snapshot, by name or id')
+    .option('--from <folder>', 'restore from a folder that --to or --pretty wrote')
+    .option('-o, --object <name>', 'only this object: id, title or pattern; repeatable', collect)
+    .option('--without-references', 'leave out the objects that the chosen objects need')
+    .option('--to <folder>', 'write export documents, in the form that the service imports')
+    .option('--pretty <folder>', 'write one file per object with nested JSON expanded, for git')
+    .option('--ndjson <file>', 'write a file that Kibana and OpenSearch Dashboards import')
+    .option('--to-service', 'import the objects into the account')
     .option('--into-account <name>', 'with --to-service: another configured account, by name or id')
     .option(
       '--drill',
-      'every account into a sandbox, as a proof; changes nothing. Needs disk space in TMPDIR',
+      'restore every account into a temporary sandbox to prove that it works; changes nothing; needs disk space in TMPDIR',
     )
-    .option('--overwrite', 'also replace what is there in another state')
-    .option('--any-version', 'also when the kibanaVersion of the service is another')
-    .option('--allow-suspect', 'also from a snapshot that is suspect')
-    .option('--dry-run', 'with --to-service: show what would happen, and send no object')
+    .option('--overwrite', 'replace objects and files that exist and differ')
+    .option('--any-version', 'restore although the service has another kibanaVersion')
+    .option('--allow-suspect', 'restore although the snapshot is suspect')
+    .option('--dry-run', 'with --to-service: show the plan and send nothing')
     .option('-y, --yes', 'send without asking')
-    .addHelpText('after', restoreExamples)
-    .action(
-      run(
-        async () => (await import('../verbs/restore.ts')).restore,
-        ([snapshot]) => ({ snapshot }),
-      ),
-    )
+    .addHelpText('after', examples)
+    .action(run(async () => (await import('../verbs/restore.ts')).restore))
 }
 
-const restoreExamples = `
+const examples = `
 Examples:
-  dashkeep restore --object 'Shop overview' --to-service            plan, ask, do it
-  dashkeep restore --object 'Shop overview' --to-service --dry-run  only show the plan
-  dashkeep restore '3 days ago' --to /tmp/objects                   look at the files
-  dashkeep restore --drill                                          prove that backups can be used`
+  dashkeep restore --object 'Shop overview' --to-service            show the plan, ask, restore
+  dashkeep restore --object 'Shop overview' --to-service --dry-run  show the plan only
+  dashkeep restore '3 days ago' --to /tmp/objects                   write the objects to files
+  dashkeep restore --drill                                          prove that backups restore`

@@ -19,9 +19,9 @@ const unitsMs: Record<string, number> = {
   year: 365 * DAY_MS,
 }
 
-/** How a reference can be said, for hints. */
+/** The forms that a reference can have, for help and hints. */
 export const referenceForms =
-  "a name or the beginning of one, latest, latest~1, a date such as 2026-11-01, or '3 days ago'"
+  "a name or the beginning of a name, latest, latest~1, a date such as 2026-11-01, or '3 days ago'"
 
 /**
  * Finds the snapshot of one account that a reference means; undefined when it is the name, or the

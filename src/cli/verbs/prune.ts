@@ -153,9 +153,10 @@ function policyOf(options: PruneOptions): Retention | undefined {
     yearly: keepYearly,
   }
   for (const [rule, number] of Object.entries(numbers)) {
-    if (number !== undefined && !(Number.isSafeInteger(number) && number > 0)) {
-      throw new DashkeepError(`Cannot keep --keep-${rule}: it is not a number from 1 on`, {
+    if (number === 0) {
+      throw new DashkeepError(`Cannot use --keep-${rule} 0: the least is 1`, {
         kind: 'usage',
+        hint: `leave out --keep-${rule} when it is to keep nothing`,
       })
     }
   }
