@@ -69,6 +69,14 @@ describe('the pages of the documentation', () => {
     expect(words.length).toBeLessThanOrEqual(2500)
   })
 
+  it.each(['CONTRIBUTING.md', 'docs/decisions.md'])('name files that exist: %s', async (page) => {
+    const named = (await readPage(page)).matchAll(
+      /(?<=`|^)(src|test|bench|k8s)\/[\w./-]*(?=`|\s)/gm,
+    )
+    const checked = [...named].map(async ([path]) => ((await isBroken('.', path)) ? [path] : []))
+    expect((await Promise.all(checked)).flat()).toEqual([])
+  })
+
   it('have blocks in known languages only', () => {
     const known = ['', 'sh', 'json', 'yaml', 'ini', 'ts']
     expect(blocks.filter(({ language }) => !known.includes(language))).toEqual([])
