@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
-import { createS3Store } from '../src/store/s3/s3.ts'
+import { createS3Store } from '../src/store/s3/store.ts'
 
 /** Where commands store what they receive: a folder or a bucket. Disposing leaves nothing of it. */
 export interface Place extends AsyncDisposable {

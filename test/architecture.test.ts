@@ -167,7 +167,7 @@ describe('the architecture', () => {
       kind: 'lazy',
     })
     expect(imports).toContainEqual({
-      from: 'store/s3/s3.ts',
+      from: 'store/s3/store.ts',
       to: '@aws-sdk/client-s3',
       kind: 'static',
     })
@@ -237,7 +237,7 @@ describe('the architecture', () => {
   })
 
   it('loads nothing to list a folder that it can do without', () => {
-    const loaded = ['main.ts', 'cli/verbs/list.ts', 'store/directory.ts'].flatMap((file) => [
+    const loaded = ['main.ts', 'cli/verbs/list.ts', 'store/directory/store.ts'].flatMap((file) => [
       ...loadedWith(imports, file),
     ])
     const needless = ['yaml', 'node-cron', 'pino-pretty', 'age-encryption', 'prom-client']

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { DashkeepError } from '../errors.ts'
 import { isKey } from './keys.ts'
 import type { ObjectStore } from './object-store.ts'
-import type { S3StoreOptions } from './s3/connection.ts'
+import type { S3StoreOptions } from './s3/options.ts'
 
 /** How to reach an S3 server; a folder needs none of it. */
 export interface OpenStoreOptions
@@ -31,7 +31,7 @@ async function openDirectory(url: string): Promise<ObjectStore> {
     throw refused(url, 'a ? or # in the name of the folder must be written %3F or %23')
   }
   if (parsed.pathname === '/') throw refused(url, 'it names no folder')
-  const { createDirectoryStore } = await import('./directory.ts')
+  const { createDirectoryStore } = await import('./directory/store.ts')
   return createDirectoryStore({ root: toPath(url, parsed) })
 }
 
@@ -62,7 +62,7 @@ async function openBucket(
   const place = await completePlace(options, options.env ?? {})
   checkEndpoint(place.endpoint)
   const authorities = caBundle && (await readAuthorities(caBundle))
-  const { createS3Store } = await import('./s3/s3.ts')
+  const { createS3Store } = await import('./s3/store.ts')
   return createS3Store({ ...options, ...place, bucket, prefix, authorities })
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { CreateBucketCommand } from '@aws-sdk/client-s3'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createS3Store } from '../../src/store/s3/s3.ts'
+import { createS3Store } from '../../src/store/s3/store.ts'
 import { flipBit } from '../archive/memory-store.ts'
 import { leaveOut } from '../left-out.ts'
 import { findRealS3Server, withRealS3Server } from '../s3-server/ceph.ts'

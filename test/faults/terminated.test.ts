@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
-import { createS3Store } from '../../src/store/s3/s3.ts'
+import { createS3Store } from '../../src/store/s3/store.ts'
 import { exportBody } from '../archive/scripted-source.ts'
 import { accountsOf, type Finished, spawnDashkeep, until } from '../e2e/run-dashkeep.ts'
 import { shopId, startTrial, type Trial } from '../e2e/trial.ts'

@@ -8,7 +8,7 @@
 import { takeSnapshot } from '../../src/archive/take.ts'
 import type { TakeOptions } from '../../src/archive/take-options.ts'
 import { createSealer } from '../../src/datafile/encryption.ts'
-import { createDirectoryStore } from '../../src/store/directory.ts'
+import { createDirectoryStore } from '../../src/store/directory/store.ts'
 import { exportBody, numbered, scriptSource } from '../archive/scripted-source.ts'
 import { recipient } from './key.ts'
 

@@ -1,7 +1,8 @@
 import { HeadObjectCommand, type ServerSideEncryption } from '@aws-sdk/client-s3'
 import { StoreError } from '../errors.ts'
 import type { StoreCallOptions } from '../object-store.ts'
-import type { S3Connection, ServerEncryption } from './connection.ts'
+import type { Connection } from './connection.ts'
+import type { ServerEncryption } from './options.ts'
 
 const algorithms: Record<ServerEncryption['mode'], ServerSideEncryption> = {
   'sse-s3': 'AES256',
@@ -9,7 +10,7 @@ const algorithms: Record<ServerEncryption['mode'], ServerSideEncryption> = {
 }
 
 /** What a request to write says of encryption by the server. */
-export function encryptionMembers({ encryption }: S3Connection) {
+export function encryptionMembers({ encryption }: Connection) {
   if (encryption === undefined) return {}
   const { mode, keyId } = encryption
   return {
@@ -20,7 +21,7 @@ export function encryptionMembers({ encryption }: S3Connection) {
 
 /** Makes sure, by asking, that what has just been written is encrypted as configured. */
 export async function confirmEncryption(
-  { bucket, fullKey, call, url, encryption }: S3Connection,
+  { bucket, fullKey, call, url, encryption }: Connection,
   { key, signal }: StoreCallOptions & { readonly key: string },
 ): Promise<void> {
   if (encryption === undefined) return

@@ -80,7 +80,7 @@ export function withoutSupport(error: unknown): undefined {
 }
 
 /** Turns what the SDK reported into words. Nothing of the request reaches the message or cause. */
-export function explainS3Error(error: unknown, context: CallContext): StoreError {
+export function explainError(error: unknown, context: CallContext): StoreError {
   if (error instanceof StoreError) return error
   const { name, code, status, region, message } = readError(error)
   const facts: Facts = { code: code === '' ? name : code, status, region, context }

@@ -16,20 +16,20 @@ import { UnexpectedAnswer } from './errors.ts'
 type Request = Parameters<NodeHttpHandler['handle']>[0]
 
 /** Sends the requests of an S3 client, and those of the SDK for its credentials. */
-export interface S3Handler {
+export interface Handler {
   readonly requestHandler: NonNullable<S3ClientConfig['requestHandler']>
   /** The proxy that the last request was for; `undefined` when it was sent directly. */
   proxyInUse(): HttpProxy | undefined
 }
 
 /** Limits of the requests, and how connections are made. */
-export interface S3HandlerOptions extends Omit<NodeHttpHandlerOptions, 'httpAgent' | 'httpsAgent'> {
+export interface HandlerOptions extends Omit<NodeHttpHandlerOptions, 'httpAgent' | 'httpsAgent'> {
   readonly httpAgent: AgentOptions
   readonly httpsAgent: HttpsAgentOptions
 }
 
 /** Sends each request directly or through a proxy, as `findProxy` decides for its address. */
-export function createS3Handler(options: S3HandlerOptions, findProxy: FindProxy): S3Handler {
+export function createHandler(options: HandlerOptions, findProxy: FindProxy): Handler {
   const direct = new NodeHttpHandler(withProxy(options, undefined))
   const proxied = new Map<HttpProxy, NodeHttpHandler>()
   let inUse: HttpProxy | undefined
@@ -82,10 +82,7 @@ function needsNewerNode(proxy: HttpProxy): DashkeepError {
 }
 
 /** Node's agents are told of this proxy alone, since `findProxy` knows the exceptions. */
-function withProxy(
-  options: S3HandlerOptions,
-  proxy: HttpProxy | undefined,
-): NodeHttpHandlerOptions {
+function withProxy(options: HandlerOptions, proxy: HttpProxy | undefined): NodeHttpHandlerOptions {
   const proxyEnv = proxy ? { HTTP_PROXY: proxy.url.href, HTTPS_PROXY: proxy.url.href } : {}
   return {
     ...options,

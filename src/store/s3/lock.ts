@@ -7,8 +7,9 @@ import {
 } from '@aws-sdk/client-s3'
 import { StoreError } from '../errors.ts'
 import type { StoreCallOptions } from '../object-store.ts'
-import type { ObjectLock, S3Connection } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { isUnknownQuestion, withoutError, withoutSupport } from './errors.ts'
+import type { ObjectLock } from './options.ts'
 
 /** An object whose lock is asked for or set. */
 type LockTarget = StoreCallOptions & { readonly key: string }
@@ -22,7 +23,7 @@ interface Retention {
 const noLock = ['NoSuchObjectLockConfiguration', 'ObjectLockConfigurationNotFoundError']
 
 /** What a request to write says of the lock. */
-export function lockMembers({ lock }: S3Connection, lockFrom: Date | undefined) {
+export function lockMembers({ lock }: Connection, lockFrom: Date | undefined) {
   if (lock === undefined || lockFrom === undefined) return {}
   const { mode, until } = retentionFor(lock, lockFrom)
   return { ObjectLockMode: mode, ObjectLockRetainUntilDate: until }
@@ -34,7 +35,7 @@ export function lockMembers({ lock }: S3Connection, lockFrom: Date | undefined) 
  * server takes the request and does not keep the lock either.
  */
 export async function confirmLock(
-  connection: S3Connection,
+  connection: Connection,
   target: LockTarget,
   lockFrom: Date | undefined,
 ): Promise<void> {
@@ -51,7 +52,7 @@ export async function confirmLock(
  * every lock.
  */
 export async function extendLock(
-  connection: S3Connection,
+  connection: Connection,
   target: LockTarget,
   lockFrom: Date,
 ): Promise<boolean> {
@@ -67,7 +68,7 @@ export async function extendLock(
 
 /** Until when an object is locked, or was; `undefined` when it never was or is not there. */
 export async function readLockEnd(
-  connection: S3Connection,
+  connection: Connection,
   target: LockTarget,
 ): Promise<Date | undefined> {
   return (await readRetention(connection, target))?.until
@@ -75,7 +76,7 @@ export async function readLockEnd(
 
 /** How the bucket locks objects; `undefined` when it does not, or the server has no such thing. */
 export async function readBucketLock(
-  connection: S3Connection,
+  connection: Connection,
   { signal }: StoreCallOptions,
 ): Promise<ObjectLockConfiguration | undefined> {
   const command = new GetObjectLockConfigurationCommand({ Bucket: connection.bucket })
@@ -108,7 +109,7 @@ function covers(found: Retention | undefined, { mode, until }: Retention): boole
  * asked for before one is ever set.
  */
 async function readRetention(
-  { bucket, fullKey, call, url }: S3Connection,
+  { bucket, fullKey, call, url }: Connection,
   { key, signal }: LockTarget,
 ): Promise<Retention | undefined> {
   const command = new GetObjectRetentionCommand({ Bucket: bucket, Key: fullKey(key) })
@@ -134,7 +135,7 @@ async function readRetention(
 
 /** Sets a lock and asks whether it is there. */
 async function setRetention(
-  connection: S3Connection,
+  connection: Connection,
   target: LockTarget,
   wanted: Retention,
 ): Promise<void> {

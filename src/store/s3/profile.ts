@@ -8,7 +8,7 @@ export type AwsEnvironment = Readonly<Record<string, string | undefined>>
 export type SharedFiles = Readonly<Record<string, Readonly<Record<string, string | undefined>>>>
 
 /** Where an S3 server is, as far as something says so. */
-export interface S3Place {
+export interface ServerPlace {
   readonly endpoint?: string | undefined
   readonly region?: string | undefined
 }
@@ -38,7 +38,7 @@ export function sharedPaths(env: AwsEnvironment) {
 }
 
 /** Adds what the profile says where the configuration says nothing. */
-export async function completePlace(place: S3Place, env: AwsEnvironment): Promise<S3Place> {
+export async function completePlace(place: ServerPlace, env: AwsEnvironment): Promise<ServerPlace> {
   if (place.endpoint !== undefined && place.region !== undefined) return place
   const files = await readSharedFiles(env)
   const name = profileName(env)

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { StoreError } from '../errors.ts'
 import type { ObjectMetadata } from '../object-store.ts'
-import type { S3Call, S3Connection } from './connection.ts'
+import type { Call, Connection } from './connection.ts'
 import { confirmEncryption, encryptionMembers } from './encryption.ts'
 import { UnexpectedAnswer, UploadUnconfirmed } from './errors.ts'
 import { confirmLock, lockMembers } from './lock.ts'
@@ -40,7 +40,7 @@ export interface MultipartUpload {
 
 /** Stores what fits into one request. */
 export async function putObject(
-  connection: S3Connection,
+  connection: Connection,
   upload: Upload,
   body: Uint8Array,
   metadata: ObjectMetadata,
@@ -61,7 +61,7 @@ export async function putObject(
 
 /** Begins an upload in parts. */
 export async function beginUpload(
-  connection: S3Connection,
+  connection: Connection,
   begun: Upload,
   metadata: ObjectMetadata,
 ): Promise<MultipartUpload> {
@@ -118,8 +118,8 @@ interface UploadTarget {
 }
 
 async function sendPart(
-  connection: S3Connection,
-  call: S3Call,
+  connection: Connection,
+  call: Call,
   { number, ...upload }: UploadTarget & { number: number },
   bytes: Uint8Array,
 ): Promise<CompletedPart> {
@@ -142,8 +142,8 @@ async function sendPart(
 }
 
 async function sendComplete(
-  connection: S3Connection,
-  call: S3Call,
+  connection: Connection,
+  call: Call,
   { parts, ...upload }: UploadTarget & { parts: CompletedPart[] },
 ): Promise<void> {
   await connection.call(call, async (client, options) => {
@@ -158,7 +158,7 @@ async function sendComplete(
 
 /** Sets the tags once more: some servers drop those that came with the beginning of an upload. */
 async function sendTags(
-  connection: S3Connection,
+  connection: Connection,
   { key, signal }: Upload,
   metadata: ObjectMetadata,
 ): Promise<void> {
@@ -177,7 +177,7 @@ async function sendTags(
  * server afterwards, so a repeated request fails when only the answer to the first was lost.
  */
 async function isStored(
-  connection: S3Connection,
+  connection: Connection,
   { key, signal }: Upload,
   size: number,
 ): Promise<boolean> {
@@ -194,12 +194,12 @@ async function isStored(
 }
 
 /** Some servers answer 200 to what they do not know: nothing is taken on trust. */
-async function confirm(connection: S3Connection, upload: Upload): Promise<void> {
+async function confirm(connection: Connection, upload: Upload): Promise<void> {
   await confirmEncryption(connection, upload)
   await confirmLock(connection, upload, upload.lockFrom)
 }
 
-function writing({ lock, tagging }: S3Connection, { key, signal, lockFrom }: Upload): S3Call {
+function writing({ lock, tagging }: Connection, { key, signal, lockFrom }: Upload): Call {
   const more = [tagging && 's3:PutObjectTagging', lock && lockFrom && 's3:PutObjectRetention']
   const rights = ['s3:PutObject', ...more]
     .filter((right) => typeof right === 'string')
@@ -207,11 +207,11 @@ function writing({ lock, tagging }: S3Connection, { key, signal, lockFrom }: Upl
   return { action: 'write', key, signal, rights }
 }
 
-function target({ bucket, fullKey }: S3Connection, key: string): { Bucket: string; Key: string } {
+function target({ bucket, fullKey }: Connection, key: string): { Bucket: string; Key: string } {
   return { Bucket: bucket, Key: fullKey(key) }
 }
 
-function description(connection: S3Connection, { lockFrom }: Upload, metadata: ObjectMetadata) {
+function description(connection: Connection, { lockFrom }: Upload, metadata: ObjectMetadata) {
   return {
     Metadata: encodeMetadata(metadata),
     ...lockMembers(connection, lockFrom),
@@ -224,7 +224,7 @@ function description(connection: S3Connection, { lockFrom }: Upload, metadata: O
  * What a request says of its bytes. Where every object is locked, S3 takes none without a checksum,
  * and MD5 is the one that every server knows.
  */
-function checksumOf({ checksums }: S3Connection, bytes: Uint8Array) {
+function checksumOf({ checksums }: Connection, bytes: Uint8Array) {
   return checksums ? checksumAlgorithm : { ContentMD5: hash('md5', bytes, 'base64') }
 }
 
@@ -235,7 +235,7 @@ function required(value: string | undefined, name: string): string {
   return value
 }
 
-function tooLarge(connection: S3Connection, key: string, size: number): StoreError {
+function tooLarge(connection: Connection, key: string, size: number): StoreError {
   return new StoreError(
     `Cannot write ${connection.url}/${key}: it has more than ${size} bytes, the most that fits`,
   )

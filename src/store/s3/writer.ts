@@ -1,7 +1,7 @@
 import { createBlockWriter } from '../../buffers.ts'
 import { guardWriter, type WriterSteps } from '../guarded-writer.ts'
 import type { ObjectMetadata, ObjectWriter } from '../object-store.ts'
-import type { S3Connection } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { beginUpload, type MultipartUpload, putObject } from './upload.ts'
 
 /** The size of every part but the last. S3 asks for at least 5 MiB. */
@@ -11,8 +11,8 @@ export const partBytes = 8 * 1024 * 1024
  * What stays below one part is stored in one request; more becomes an upload in parts, of which a
  * writer never holds more than two.
  */
-export function createS3Writer(
-  connection: S3Connection,
+export function createWriter(
+  connection: Connection,
   key: string,
   options: {
     signal: AbortSignal | undefined

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ObjectStore } from '../../../src/store/object-store.ts'
-import type { S3StoreOptions } from '../../../src/store/s3/connection.ts'
-import { createS3Store } from '../../../src/store/s3/s3.ts'
+import type { S3StoreOptions } from '../../../src/store/s3/options.ts'
+import { createS3Store } from '../../../src/store/s3/store.ts'
 import { collect } from '../../contract/collect.ts'
 import { type S3Server, type S3ServerOptions, startS3Server } from '../../s3-server/s3-server.ts'
 

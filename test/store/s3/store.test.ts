@@ -1,4 +1,4 @@
-import { createS3Store } from '../../../src/store/s3/s3.ts'
+import { createS3Store } from '../../../src/store/s3/store.ts'
 import { describeObjectStore } from '../../contract/object-store.ts'
 import { startS3Server } from '../../s3-server/s3-server.ts'
 

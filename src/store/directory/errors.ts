@@ -1,5 +1,5 @@
-import type { Explanation } from '../errors.ts'
-import { StoreError } from './errors.ts'
+import type { Explanation } from '../../errors.ts'
+import { StoreError } from '../errors.ts'
 
 const lacksPermission: Explanation = {
   state: 'permission denied',
@@ -57,8 +57,21 @@ const explanations: Readonly<Record<string, Explanation>> = {
   },
 }
 
+/** Does something with a file or folder, and explains what the file system reports. */
+export async function explained<T>(
+  action: string,
+  path: string,
+  act: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    throw explainFileError(error, action, path)
+  }
+}
+
 /** Turns what the file system reported into words; anything else is passed on as it is. */
-export function explainFileError(error: unknown, action: string, path: string): unknown {
+function explainFileError(error: unknown, action: string, path: string): unknown {
   const code = fileErrorCode(error)
   if (code === undefined) return error
   const { state, hint, kind } = explanations[code] ?? {

@@ -7,17 +7,18 @@ import {
 import { describeProxy } from '../../http/proxy.ts'
 import { StoreError } from '../errors.ts'
 import type { StoreCallOptions, StoreFinding } from '../object-store.ts'
-import type { ObjectLock, S3Connection } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { withoutError, withoutSupport } from './errors.ts'
 import { readBucketLock } from './lock.ts'
-import { canListUploads, tryAbort } from './uploads.ts'
+import type { ObjectLock } from './options.ts'
+import { canListUploads, tryAbort } from './unfinished-uploads.ts'
 
 /**
  * Says how the bucket is set up to keep what is in it: versions, Object Lock, and lifecycle rules
  * that would remove snapshots. What cannot be asked is a finding too, not a failure.
  */
 export async function* examineBucket(
-  connection: S3Connection,
+  connection: Connection,
   options: StoreCallOptions,
 ): AsyncGenerator<StoreFinding> {
   const keepsVersions = yield* ask('versioning', readVersioning(connection, options), (enabled) => [
@@ -54,7 +55,7 @@ async function* ask<T>(
 }
 
 async function readVersioning(
-  { bucket, call }: S3Connection,
+  { bucket, call }: Connection,
   { signal }: StoreCallOptions,
 ): Promise<boolean> {
   const command = new GetBucketVersioningCommand({ Bucket: bucket })
@@ -99,7 +100,7 @@ function describeLock(
 
 /** The rules in force that may concern what is below the root; `undefined` where there are none. */
 async function readRules(
-  { bucket, call }: S3Connection,
+  { bucket, call }: Connection,
   root: string,
   { signal }: StoreCallOptions,
 ): Promise<LifecycleRule[] | undefined> {
@@ -154,10 +155,7 @@ function describeRules(
 }
 
 /** Whether unfinished uploads can be listed, once it is sure that they can be aborted. */
-async function askForUploads(
-  connection: S3Connection,
-  options: StoreCallOptions,
-): Promise<boolean> {
+async function askForUploads(connection: Connection, options: StoreCallOptions): Promise<boolean> {
   const canList = await canListUploads(connection, options)
   if (canList) await tryAbort(connection, options)
   return canList

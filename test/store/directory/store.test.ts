@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { createDirectoryStore } from '../../src/store/directory.ts'
-import { collect } from '../contract/collect.ts'
-import { describeObjectStore } from '../contract/object-store.ts'
-import { leaveOut } from '../left-out.ts'
+import { createDirectoryStore } from '../../../src/store/directory/store.ts'
+import { collect } from '../../contract/collect.ts'
+import { describeObjectStore } from '../../contract/object-store.ts'
+import { leaveOut } from '../../left-out.ts'
 
 const temporaryFolder = '.dashkeep-tmp'
 const isRoot = process.getuid?.() === 0
@@ -90,7 +90,7 @@ describe('a folder as a store', () => {
 
   it('shows nothing of an object whose writer was killed', async () => {
     await using folder = await makeFolder()
-    const module = new URL('../../src/store/directory.ts', import.meta.url).href
+    const module = new URL('../../../src/store/directory/store.ts', import.meta.url).href
     const program = `
       import { createDirectoryStore } from ${JSON.stringify(module)}
       const store = createDirectoryStore({ root: process.argv[1] })

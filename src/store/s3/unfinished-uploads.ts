@@ -5,7 +5,7 @@ import {
   type MultipartUpload,
 } from '@aws-sdk/client-s3'
 import type { StoreCallOptions, UnfinishedWrite } from '../object-store.ts'
-import type { S3Connection } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { UnexpectedAnswer, withoutError, withoutSupport } from './errors.ts'
 
 /**
@@ -13,7 +13,7 @@ import { UnexpectedAnswer, withoutError, withoutSupport } from './errors.ts'
  * server does not list them.
  */
 export async function* listUploads(
-  connection: S3Connection,
+  connection: Connection,
   { signal }: StoreCallOptions,
 ): AsyncGenerator<UnfinishedWrite> {
   const { fullKey } = connection
@@ -32,7 +32,7 @@ export async function* listUploads(
 
 /** Whether the server lists uploads. Throws when that is not allowed. */
 export async function canListUploads(
-  connection: S3Connection,
+  connection: Connection,
   options: StoreCallOptions,
 ): Promise<boolean> {
   const first = { Prefix: connection.fullKey(''), MaxUploads: 1 }
@@ -41,7 +41,7 @@ export async function canListUploads(
 
 /** Asks for the end of an upload that never was. Throws when to abort uploads is not allowed. */
 export async function tryAbort(
-  connection: S3Connection,
+  connection: Connection,
   { signal }: StoreCallOptions,
 ): Promise<void> {
   const { bucket, fullKey } = connection
@@ -57,7 +57,7 @@ export async function tryAbort(
 }
 
 async function listPage(
-  connection: S3Connection,
+  connection: Connection,
   position: Omit<ListMultipartUploadsCommandInput, 'Bucket'>,
   { signal }: StoreCallOptions,
 ) {
@@ -71,7 +71,7 @@ async function listPage(
   })
 }
 
-function describeUpload(connection: S3Connection, upload: MultipartUpload): UnfinishedWrite {
+function describeUpload(connection: Connection, upload: MultipartUpload): UnfinishedWrite {
   const { Key, UploadId, Initiated } = upload
   if (Key === undefined || UploadId === undefined || Initiated === undefined) {
     throw new UnexpectedAnswer('The listing of uploads lacks a key, an id or a date')

@@ -1,0 +1,79 @@
+import { getCACertificates } from 'node:tls'
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
+import type { Logger as SdkLogger } from '@aws-sdk/types'
+import { type HttpProxy, noProxy } from '../../http/proxy.ts'
+import { createCredentialProvider } from './credentials.ts'
+import { createHandler } from './handler.ts'
+import type { S3StoreOptions } from './options.ts'
+
+const connectionTimeoutMs = 10_000
+const maxSockets = 16
+
+/** Makes the SDK's client. It sends each request once; `proxyInUse` tells the last request's proxy. */
+export function createClient(
+  options: S3StoreOptions,
+  { requestTimeoutMs }: { requestTimeoutMs: number },
+): { client: S3Client; proxyInUse: () => HttpProxy | undefined } {
+  const logger = logWarnings(options.onWarning)
+  const { requestHandler, proxyInUse } = openHandler(options, { requestTimeoutMs, logger })
+  const config = clientConfig(options, { logger, requestTimeoutMs })
+  return { client: new S3Client({ ...config, requestHandler }), proxyInUse }
+}
+
+function clientConfig(
+  options: S3StoreOptions,
+  { logger, requestTimeoutMs }: { logger: SdkLogger; requestTimeoutMs: number },
+): S3ClientConfig {
+  const { endpoint, env = {} } = options
+  const region = options.region ?? (endpoint === undefined ? undefined : 'us-east-1')
+  const checksumMode = keepsChecksums(options) ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED'
+  return {
+    ...(region !== undefined && { region }),
+    ...(endpoint !== undefined && { endpoint }),
+    credentials:
+      options.credentials ?? createCredentialProvider(env, { logger, timeoutMs: requestTimeoutMs }),
+    forcePathStyle: options.forcePathStyle ?? endpoint !== undefined,
+    requestChecksumCalculation: checksumMode,
+    responseChecksumValidation: checksumMode,
+    // Retrying is done around whole calls, so that reading a body is part of an attempt.
+    maxAttempts: 1,
+    // Many servers never answer the header, and the SDK opens a connection of its own for each.
+    expectContinueHeader: false,
+    logger,
+  }
+}
+
+function openHandler(
+  { authorities, findProxy = noProxy }: S3StoreOptions,
+  { requestTimeoutMs, logger }: { requestTimeoutMs: number; logger: SdkLogger },
+) {
+  const ca = authorities && { ca: [...getCACertificates('default'), authorities] }
+  const options = {
+    requestTimeout: requestTimeoutMs,
+    throwOnRequestTimeout: true,
+    connectionTimeout: connectionTimeoutMs,
+    // Without TLS a connection costs next to nothing, and Ceph answers at once only on a new one: it
+    // sends an answer in two parts, the second of which its TCP keeps back until the first is
+    // acknowledged, and a client that has been heard from takes 40 ms for that.
+    httpAgent: { keepAlive: false, maxSockets },
+    httpsAgent: { keepAlive: true, maxSockets, ...ca },
+    logger,
+  }
+  return createHandler(options, findProxy)
+}
+
+/** What the SDK logs besides warnings holds whole requests. */
+function logWarnings(onWarning: (text: string) => void = () => {}): SdkLogger {
+  const silent = () => {}
+  const warn = (...words: unknown[]) => onWarning(words.map(String).join(' '))
+  return { trace: silent, debug: silent, info: silent, warn, error: silent }
+}
+
+/** A write with a lock needs a checksum: S3 refuses it without. */
+export function keepsChecksums({ endpoint, checksums, lock }: S3StoreOptions): boolean {
+  return checksums ?? (lock !== undefined || endpoint === undefined || isAwsHost(endpoint))
+}
+
+function isAwsHost(endpoint: string): boolean {
+  return /\.amazonaws\.com(\.cn)?$/.test(URL.parse(endpoint)?.hostname ?? '')
+}

@@ -1,0 +1,108 @@
+import { DeleteObjectCommand } from '@aws-sdk/client-s3'
+import { checkKey } from '../keys.ts'
+import type { ObjectStore, StoreCallOptions } from '../object-store.ts'
+import { type Connection, connectToBucket } from './connection.ts'
+import { withoutError } from './errors.ts'
+import { examineBucket } from './examine.ts'
+import { listObjects } from './list.ts'
+import { extendLock, readBucketLock, readLockEnd } from './lock.ts'
+import type { S3StoreOptions } from './options.ts'
+import { getObject, openObject } from './read.ts'
+import { listUploads } from './unfinished-uploads.ts'
+import { putObject } from './upload.ts'
+import { createWriter, partBytes } from './writer.ts'
+
+/**
+ * Keeps objects in a bucket of an S3 server.
+ *
+ * Writing an existing key replaces the object in one step, or adds a version where the bucket keeps
+ * versions: servers that refuse to replace do not do so reliably. Requests are repeated while
+ * failures are transient; each of them may be, also when only its answer was lost.
+ *
+ * Where the bucket keeps versions, which Object Lock needs, removing hides the object behind a
+ * delete marker; its bytes stay until a lifecycle rule (NoncurrentVersionExpiration) removes old
+ * versions, for which a lock that is not over is in the way.
+ */
+export function createS3Store(options: S3StoreOptions): ObjectStore {
+  const connection = connectToBucket(options)
+  const checked = (key: string): string => {
+    checkKey(connection.fullKey(key))
+    return key
+  }
+
+  let locksObjects: boolean | undefined
+
+  const store: ObjectStore = {
+    url: connection.url,
+
+    async put(key, body, { signal, lockFrom, metadata = {} } = {}) {
+      signal?.throwIfAborted()
+      if (body.length <= partBytes) {
+        await putObject(connection, { key: checked(key), signal, lockFrom }, body, metadata)
+        return
+      }
+      await using writer = await store.create(key, { signal, lockFrom, metadata: () => metadata })
+      await writer.write(body)
+      await writer.commit()
+    },
+
+    async create(key, { signal, lockFrom, metadata = () => ({}) } = {}) {
+      signal?.throwIfAborted()
+      return createWriter(connection, checked(key), { signal, metadata, lockFrom })
+    },
+
+    async get(key, { signal, maxBytes }) {
+      signal?.throwIfAborted()
+      return await getObject(connection, { key: checked(key), signal }, maxBytes)
+    },
+
+    async open(key, { signal } = {}) {
+      signal?.throwIfAborted()
+      return await openObject(connection, { key: checked(key), signal })
+    },
+
+    async *list(prefix, { startAfter, signal } = {}) {
+      yield* listObjects(connection, prefix, { startAfter: startAfter || undefined, signal })
+    },
+
+    async remove(key, { signal } = {}) {
+      signal?.throwIfAborted()
+      await removeObject(connection, { key: checked(key), signal })
+    },
+
+    async protect(key, { signal, lockFrom }) {
+      signal?.throwIfAborted()
+      return await extendLock(connection, { key: checked(key), signal }, lockFrom)
+    },
+
+    async lockedUntil(key, { signal } = {}) {
+      signal?.throwIfAborted()
+      const target = { key: checked(key), signal }
+      locksObjects ??= (await readBucketLock(connection, { signal })) !== undefined
+      return locksObjects ? await readLockEnd(connection, target) : undefined
+    },
+
+    async *examine(options = {}) {
+      yield* examineBucket(connection, options)
+    },
+
+    async *listUnfinished(options = {}) {
+      yield* listUploads(connection, options)
+    },
+
+    async close() {
+      connection.close()
+    },
+  }
+  return store
+}
+
+async function removeObject(
+  { bucket, fullKey, call }: Connection,
+  { key, signal }: StoreCallOptions & { readonly key: string },
+): Promise<void> {
+  const command = new DeleteObjectCommand({ Bucket: bucket, Key: fullKey(key) })
+  await call({ action: 'remove', key, signal, rights: 's3:DeleteObject' }, (client, options) =>
+    client.send(command, options).catch(withoutError(['NoSuchKey'])),
+  )
+}
