@@ -1,28 +1,28 @@
 import { runCli } from './cli/run.ts'
 import { InterruptedError, stopSignals } from './errors.ts'
 
-/** How long whatever hangs, such as a command for credentials, may keep a finished process alive. */
+/** How long a finished process waits for what still runs, such as a credentials command. */
 const LINGER_MS = 1000
 
 const interruption = new AbortController()
-/** What the work itself came to, once that is certain. */
-let settled: number | undefined
+/** The exit code of the command, once a signal can no longer change it. */
+let finalExitCode: number | undefined
 
 for (const name of Object.keys(stopSignals) as (keyof typeof stopSignals)[]) {
   process.once(name, () => {
-    // Once only: the same signal again ends the process at once, as people expect.
+    // Handled once: a second signal of the same name ends the process at once.
     interruption.abort(new InterruptedError(name))
-    process.exitCode = settled ?? stopSignals[name]
+    process.exitCode = finalExitCode ?? stopSignals[name]
   })
 }
 
-// The reader of the results may have seen enough (`| head`). That is not a failure: a backup goes on.
+// The reader of the results may stop early (`| head`). This is not a failure: a backup continues.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE' || process.exitCode === 1) return
   process.stderr.write(`error: Cannot write the results: ${message}\n`)
   process.exitCode = 1
 })
-// Without a reader of the log there is nobody to tell, and a worker must not end for that.
+// A worker continues when nothing reads its log.
 process.stderr.on('error', () => {})
 
 void runCli(process.argv.slice(2), {
@@ -32,12 +32,12 @@ void runCli(process.argv.slice(2), {
   stdin: () => process.stdin,
   signal: interruption.signal,
   now: () => new Date(),
-  settle: (exitCode) => {
-    settled = exitCode
+  onExitCode: (exitCode) => {
+    finalExitCode = exitCode
   },
 }).then((exitCode) => {
   process.exitCode ??= exitCode
-  // Told to stop, and everything is tidied up: nothing that still holds a connection keeps it alive.
+  // After a stop signal, an open connection must not keep the process alive.
   if (interruption.signal.aborted) process.exit()
   setTimeout(() => process.exit(), LINGER_MS).unref()
 })

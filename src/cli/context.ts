@@ -6,7 +6,7 @@ import { createLog, createLogTail, type Logger, type LogTail } from '../log.ts'
 import type { CommonOptions } from './options.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What a verb needs besides its own options. */
+/** The configuration and the log of a verb. */
 export interface Context {
   readonly config: Config
   readonly log: Logger
@@ -14,7 +14,7 @@ export interface Context {
   readonly tail: LogTail
 }
 
-/** Reads the configuration and begins the log. */
+/** Reads the configuration and creates the log. Throws a `usage` error for an invalid configuration. */
 export async function createContext(
   { env, watched, stderr, writeLog, onLog }: Terminal,
   options: CommonOptions,
@@ -35,12 +35,12 @@ function levelOf({ quiet, verbose }: CommonOptions): LogLevel | undefined {
   return verbose ? 'debug' : undefined
 }
 
-/** Reads an id; `shownBy` is the verb that shows which there are. Throws a `usage` error. */
+/** Reads an id. Throws a `usage` error whose hint names `shownBy`, a command that lists the ids. */
 export function parseId(text: string, what: string, shownBy: string): number {
   const id = readAccountId(text)
   if (id !== undefined) return id
-  throw new DashkeepError(`Cannot use the ${what} ${text}: it is not an integer`, {
+  throw new DashkeepError(`Cannot use the ${what} ${text}: it is not a whole number`, {
     kind: 'usage',
-    hint: `\`${shownBy}\` shows the ids there are`,
+    hint: `run \`${shownBy}\` to list the ids`,
   })
 }

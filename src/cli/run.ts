@@ -20,28 +20,28 @@ export async function runCli(args: readonly string[], io: ProcessIo): Promise<nu
   }
 }
 
-/** Says what went wrong, and returns the exit code. */
+/** Prints an error and returns its exit code. */
 function report(error: unknown, io: ProcessIo): number {
   const { colors, print } = createErrorTerminal(io)
   print(
-    describe(error).map((line, place) => (place > 0 ? line : `${colors.red('error:')} ${line}`)),
+    describe(error).map((line, index) => (index > 0 ? line : `${colors.red('error:')} ${line}`)),
   )
   if (error instanceof DashkeepError) {
     const { hint } = error
     if (hint !== undefined) print(`${colors.cyan('hint:')} ${hint}`)
   } else if (error instanceof Error) {
-    print([...framesOf(error), 'This is a defect of dashkeep; please report it.'])
+    print([...framesOf(error), 'This is a bug in dashkeep. Please report it with the lines above.'])
   }
   return exitCodeOf(error)
 }
 
-/** The lines of a message. That of an error from elsewhere is one line, whatever it holds. */
+/** The lines of a message. Line breaks count only in dashkeep's own errors. */
 function describe(error: unknown): string[] {
   if (error instanceof DashkeepError) return error.message.split('\n')
   return [error instanceof Error ? error.message : String(error)]
 }
 
-/** The lines of a stack that say where, without the message, which may hold any lines. */
+/** The frames of a stack, without the message. */
 function framesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message)
   return stack

@@ -6,9 +6,6 @@ import type { Logger } from '../log.ts'
 import { type Colors, createColors, paintLine } from './print/colors.ts'
 import { createProgress, type Progress } from './print/progress.ts'
 
-export { formatAge, formatBytes, formatTime, plural } from '../wording.ts'
-export type { Colors }
-
 /** The process's environment, streams, clock and stop signal. */
 export interface ProcessIo {
   readonly env: Environment
@@ -21,37 +18,38 @@ export interface ProcessIo {
    * Called once the exit code is final. Notifications may still be in progress; a signal no longer
    * changes the exit code.
    */
-  readonly settle?: (exitCode: number) => void
+  readonly onExitCode?: (exitCode: number) => void
   /** Opens standard input when an answer is needed. Without it, no question is asked. */
   readonly stdin?: () => Readable & { isTTY?: boolean }
 }
 
 /**
- * Where a verb's results go: a person or a program. Everything but `writeRaw` is clean: text from
- * the service or the archive neither steers a terminal nor adds a line of its own.
+ * Where a verb writes its results. Every method except `writeRaw` cleans its text: text from the
+ * service or the archive cannot control the terminal or add a line.
  */
 export interface Terminal extends Omit<ProcessIo, 'stdout'> {
-  /** Whether the results are to be one JSON document (or one per line). */
+  /** Whether the results are JSON: one document, or one per line. */
   readonly json: boolean
   readonly colors: Colors
-  /** Width of the terminal that shows the results; undefined in a pipe. */
+  /** Width of the terminal, in columns; undefined when results go to a pipe or file. */
   readonly columns: number | undefined
-  /** Whether a person watches standard error, so that progress may be drawn. */
+  /** Whether standard error is a terminal that can show progress. */
   readonly watched: boolean
-  /** What is going on, drawn below everything else while a person watches. */
+  /** The progress line below all other output. */
   readonly progress: Progress
-  /** Hears of the log once it has begun. */
+  /** Called with the log once it exists. */
   readonly onLog?: (log: Logger) => void
-  /** Writes lines of the log to standard error, as they are. */
+  /** Writes log lines to standard error, unchanged. */
   writeLog(lines: string): void
-  /** Writes a line of results, or several. A line break within one becomes a space. */
+  /** Writes one or more lines of results. A line break inside a line becomes a space. */
   print(lines?: string | readonly string[]): void
-  /** Writes a result as JSON, on one line unless `stringify` makes several. No data is lost. */
+  /** Writes a result as JSON, by default on one line. */
   printJson<Value>(value: Value, stringify?: (value: Value) => string): void
-  /** Writes bytes or text as they are, and waits while the reader of a pipe is slower. */
+  /** Writes bytes or text unchanged, and waits while the reader of a pipe is slow. */
   writeRaw(bytes: Uint8Array | string): Promise<void>
 }
 
+/** Creates the terminal of one verb. */
 export function createTerminal(
   io: ProcessIo,
   { json, quiet = false }: { json: boolean; quiet?: boolean },
@@ -83,14 +81,14 @@ export function createTerminal(
       stdout.write(`${escapeHidden(stringify(value))}\n`)
     },
     writeRaw(bytes) {
-      // What goes into a pipe or a file does not meet the line.
+      // The progress line can only disturb results that go to the same terminal.
       if (stdout.isTTY === true) progress.end()
       return writeRaw(stdout, bytes, signal)
     },
   }
 }
 
-/** Writes dashkeep's own messages and errors to standard error, as clean as results are. */
+/** Creates a terminal that writes messages and errors to standard error, with the same cleaning. */
 export function createErrorTerminal(io: ProcessIo): Terminal {
   return createTerminal({ ...io, stdout: io.stderr }, { json: false })
 }
@@ -114,13 +112,12 @@ async function writeRaw(
   })
 }
 
-/** What came of a question; `unasked` where nobody can be asked. */
+/** The answer to a question; `unasked` when there is no terminal to ask on. */
 export type Answer = 'yes' | 'no' | 'unasked'
 
 /**
- * Asks before something is removed or changed. `yes` is the answer given on the command line.
- * Nobody is asked where nobody sits at a terminal, nor with `--json`: whoever reads that has not
- * seen the plan.
+ * Asks before something is removed or changed. `yes` answers in advance, on the command line. Returns
+ * `unasked` without a terminal and with `--json`, which does not show the plan.
  */
 export async function confirm(
   terminal: Terminal,
@@ -133,7 +130,7 @@ export async function confirm(
   return /^y(es)?$/i.test(answer) ? 'yes' : 'no'
 }
 
-/** Asks for a line of text. Returns undefined where nobody can be asked. */
+/** Asks for a line of text. Returns undefined without a terminal and with `--json`. */
 export async function ask(
   { json, stdin, stderr, signal, progress }: Terminal,
   question: string,
@@ -141,16 +138,15 @@ export async function ask(
   const input = json ? undefined : stdin?.()
   if (input?.isTTY !== true || stderr.isTTY !== true) return undefined
   progress.end()
-  // Imported late, like everything that a run without questions has no use for.
   const { createInterface } = await import('node:readline/promises')
   const prompt = createInterface({ input, output: stderr })
   try {
     return (await prompt.question(cleanLine(question), { signal })).trim()
   } catch (error) {
-    // What is said of it begins a line of its own.
+    // The prompt has not ended its line.
     stderr.write('\n')
     signal.throwIfAborted()
-    // Ctrl-C or Ctrl-D. The prompt keeps the keys to itself, so no signal arrives.
+    // Ctrl-C or Ctrl-D: the prompt handles the keys, so the process gets no signal.
     if ((error as Error).name === 'AbortError') throw new InterruptedError('SIGINT')
     throw error
   } finally {
@@ -158,15 +154,15 @@ export async function ask(
   }
 }
 
-/** The error of a verb that changes the service, once it has shown its plan. */
-export function unasked(action: string): DashkeepError {
-  return new DashkeepError(`Cannot ${action}: nobody could be asked`, {
+/** Returns the error of a verb that needs an answer and has no terminal to ask on. */
+export function notConfirmed(action: string): DashkeepError {
+  return new DashkeepError(`Cannot ${action}: it needs a confirmation`, {
     kind: 'usage',
-    hint: 'run the same command with --yes to do it, or with --dry-run to see the plan alone',
+    hint: 'add --yes to confirm, or --dry-run to see only the plan; dashkeep asks on a terminal without --json',
   })
 }
 
-/** Prints what to try after a failure, where that is known. */
+/** Prints the hint of an error, if it has one. */
 export function printHint({ print }: Terminal, error: unknown): void {
   const hint = hintOf(error)
   if (hint !== undefined) print(`  hint: ${hint}`)

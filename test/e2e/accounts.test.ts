@@ -31,8 +31,8 @@ function sentSettings(form: (typeof forms)[number]) {
 }
 
 /** What a change says in a pipe without `--yes`. */
-const unasked = expect.stringMatching(
-  /^error: Cannot .*: nobody could be asked\nhint: .* with --yes/m,
+const notConfirmed = expect.stringMatching(
+  /^error: Cannot .*: it needs a confirmation\nhint: add --yes/m,
 )
 
 const newAccount = ['--email', adminEmail, '--name', 'New', '--retention-days', '4']
@@ -121,7 +121,7 @@ describe.each(forms)('sub accounts of a service in its %s form', (form) => {
     await using trial = await startAccounts({ form })
     const planned = await trial.accounts(['create', ...newAccount])
     expect(planned.stdout).toMatch(/warning with 0 GB[\s\S]*Nothing was created\n$/)
-    expect([planned.exitCode, planned.stderr]).toEqual([2, unasked])
+    expect([planned.exitCode, planned.stderr]).toEqual([2, notConfirmed])
     expect(trial.sandbox.accounts()).toHaveLength(3)
     const { exitCode, stdout, stderr } = await trial.accounts(['create', ...newAccount, '--yes'])
     expect(exitCode).toBe(0)
@@ -137,7 +137,7 @@ describe.each(forms)('sub accounts of a service in its %s form', (form) => {
     const planned = await trial.move(args)
     expect(planned.stdout).toMatch(/1 +reduce +11 +Rich +5 +3\n2 +increase +12 +Poor +1 +3\n/)
     expect(planned.stdout).toContain('Together 6 GB per day before, 6 after, never more')
-    expect([planned.exitCode, planned.stderr]).toEqual([2, unasked])
+    expect([planned.exitCode, planned.stderr]).toEqual([2, notConfirmed])
     expect(replacesOf(trial)).toEqual([])
     const poorBefore = trial.settings(poorId)
     const { exitCode, stdout } = await trial.move([...args, '--yes'])
@@ -316,7 +316,7 @@ describe('accounts update', () => {
     await using trial = await startAccounts()
     const planned = await trial.accounts(args)
     expect(planned.stdout).toMatch(/~ retentionDays: 5 → 9\nNothing was changed\n$/)
-    expect([planned.exitCode, planned.stderr]).toEqual([2, unasked])
+    expect([planned.exitCode, planned.stderr]).toEqual([2, notConfirmed])
     const json = await trial.accounts([...args, '--json'])
     expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([2, { done: false }])
     const same = ['update', String(richId), '--retention-days', '5', '--yes']
@@ -515,7 +515,7 @@ describe('a refusal', () => {
     ],
     ['the main account', ['update', '10', '--retention-days', '9'], /main account itself\nhint: /],
     ['no setting', ['update', '11'], /no setting is given\nhint: /],
-    ['no id', ['update', 'eleven', '--retention-days', '9'], /not an integer\nhint: /],
+    ['no id', ['update', 'eleven', '--retention-days', '9'], /not a whole number\nhint: /],
     ['a retention of nothing', ['update', '11', '--retention-days', '0'], /retentionDays: /],
     ['a document that is not there', ['replace', '11', '/nowhere/at/all'], /Cannot read \/nowhere/],
     [

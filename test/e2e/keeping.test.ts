@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm, truncate, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { formatBytes } from '../../src/cli/terminal.ts'
+import { formatBytes } from '../../src/wording.ts'
 import { jsonLines } from './run-dashkeep.ts'
 import { shop, shopId, startTrial, type Trial } from './trial.ts'
 

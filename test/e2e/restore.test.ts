@@ -81,7 +81,7 @@ describe('restore --to-service', () => {
     expect(stdout).toMatch(/same +12 /)
     expect(stdout).toContain('Index patterns that must be there, since no export holds them:\n')
     expect(stdout).toMatch(/Nothing was sent\n$/)
-    expect(stderr).toMatch(/^error: Cannot restore: nobody could be asked\nhint: .* with --yes/m)
+    expect(stderr).toMatch(/^error: Cannot restore: it needs a confirmation\nhint: add --yes/m)
     const json = await trial.run(['restore', '--to-service', '--json'])
     expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([2, { done: false, same: 12 }])
     expect(requestedImports(trial)).toEqual([])

@@ -7,7 +7,8 @@ import {
   type JsonValue,
   stringifyLossless,
 } from '../../objects/lossless-json.ts'
-import { type Colors, plural } from '../terminal.ts'
+import { plural } from '../../wording.ts'
+import type { Colors } from './colors.ts'
 import { widthOf } from './table.ts'
 
 /** Characters of a value shown, and of a text around what differs. */

@@ -8,7 +8,8 @@ import {
 import type { ReadOptions } from '../../archive/read-objects.ts'
 import { diffHits, type ObjectDiff } from '../../objects/diff-objects.ts'
 import { type JsonDocument, stringifyLossless } from '../../objects/lossless-json.ts'
-import { formatTime, type Terminal } from '../terminal.ts'
+import { formatTime } from '../../wording.ts'
+import type { Terminal } from '../terminal.ts'
 import { formatDifferences } from './format-diff.ts'
 import { fitText, formatObject, formatTable, roomBeside } from './table.ts'
 

@@ -1,7 +1,8 @@
 import type { Manifest } from '../../archive/manifest.ts'
 import type { MissingObject, Selection } from '../../restore/choose.ts'
 import type { RestoreSource } from '../../restore/source.ts'
-import { formatAge, formatTime, plural, type Terminal } from '../terminal.ts'
+import { formatAge, formatTime, plural } from '../../wording.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** What to restore: where it comes from, and which objects. */
 export interface Restoring {

@@ -11,7 +11,8 @@ import {
   type RestorePlan,
 } from '../../restore/plan.ts'
 import { exitCodeOf, exitCodes } from '../../run/exit-codes.ts'
-import { plural, printHint, type Terminal } from '../terminal.ts'
+import { plural } from '../../wording.ts'
+import { printHint, type Terminal } from '../terminal.ts'
 import { formatDifferences } from './format-diff.ts'
 import type { Restoring } from './restore-report.ts'
 import { needsToJson, printList, printNeeds, printSource, sourceToJson } from './restore-report.ts'

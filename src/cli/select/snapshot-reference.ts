@@ -1,7 +1,7 @@
 import { splitByTime } from '../../archive/future.ts'
 import { durationPattern, parseDuration } from '../../config/duration.ts'
 import { DashkeepError } from '../../errors.ts'
-import { formatTime } from '../terminal.ts'
+import { formatTime } from '../../wording.ts'
 
 /** What a reference chooses from: an account's snapshots, oldest first. */
 export interface Datable {

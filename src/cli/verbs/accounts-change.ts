@@ -5,7 +5,7 @@ import { findSubAccount, type SettingChange, settingsOf } from '../../accounts/s
 import { DashkeepError } from '../../errors.ts'
 import { describeFileError, gatherText, readSmallFile } from '../../local-files.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
-import { confirm, type Terminal, unasked } from '../terminal.ts'
+import { confirm, notConfirmed, type Terminal } from '../terminal.ts'
 import { parseSharing } from './accounts-create.ts'
 import {
   formatValue,
@@ -144,7 +144,7 @@ async function change(
     const result = { done: agreed, accountId, changes, body: after, shown, unshown }
     terminal.printJson({ ...result, error: error?.message })
   } else printOutcome(terminal, applied, { plan, options })
-  if (answer === 'unasked') throw unasked(`change the sub account ${accountId}`)
+  if (answer === 'unasked') throw notConfirmed(`change the sub account ${accountId}`)
   return applied && applied.unshown.length > 0 ? exitCodes.partly : exitCodes.done
 }
 

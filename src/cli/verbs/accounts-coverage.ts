@@ -6,11 +6,12 @@ import { parseDuration } from '../../config/duration.ts'
 import { connectAccount } from '../../open.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
+import { formatAge, plural } from '../../wording.ts'
 import type { Context } from '../context.ts'
 import { formatTable } from '../print/table.ts'
 import { logFuture } from '../print/warn-of-future.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
-import { formatAge, plural, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 import { type ManagementOptions, type Managing, nameAccount, openManagement } from './management.ts'
 
 interface CoverageOptions extends ManagementOptions {

@@ -5,7 +5,7 @@ import type { NewSubAccount, SubAccount } from '../../accounts/service.ts'
 import { DashkeepError } from '../../errors.ts'
 import { describeFileError } from '../../local-files.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
-import { confirm, type Terminal, unasked } from '../terminal.ts'
+import { confirm, notConfirmed, type Terminal } from '../terminal.ts'
 import {
   type ManagementOptions,
   nameAccount,
@@ -41,7 +41,7 @@ export async function createSubAccount(
   if (answer !== 'yes') {
     if (terminal.json) terminal.printJson({ done: false, body: account, warnings })
     else printNothingDone(terminal, account, dryRun)
-    if (answer === 'unasked') throw unasked('create the sub account')
+    if (answer === 'unasked') throw notConfirmed('create the sub account')
     return exitCodes.done
   }
   await using tokenFile = await reserveFile(options.tokenFile)

@@ -3,8 +3,9 @@ import { sumGb } from '../../accounts/move-plan.ts'
 import type { SubAccount } from '../../accounts/service.ts'
 import { sharingIds } from '../../accounts/settings.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
+import { plural } from '../../wording.ts'
 import { formatTable } from '../print/table.ts'
-import { plural, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 import { type ManagementOptions, nameAccount, openManagement } from './management.ts'
 
 /** `dashkeep accounts list`: the sub accounts as the service lists them. */

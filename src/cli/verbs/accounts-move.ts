@@ -21,7 +21,7 @@ import {
   printPlan,
   type WaysOn,
 } from '../print/accounts-move-report.ts'
-import { type Answer, confirm, type Terminal, unasked } from '../terminal.ts'
+import { type Answer, confirm, notConfirmed, type Terminal } from '../terminal.ts'
 import {
   type ManagementOptions,
   type Managing,
@@ -92,7 +92,7 @@ async function beginMove(terminal: Terminal, moving: Moving, record: MoveRecord)
   if (answer !== 'yes') {
     const bodies = bodiesOf(moving.accounts, plan, managing)
     if (terminal.json) terminal.printJson({ done: false, ...plan, bodies })
-    if (answer === 'unasked') throw unasked('move capacity')
+    if (answer === 'unasked') throw notConfirmed('move capacity')
     return exitCodes.done
   }
   await journal.begin(record)
@@ -113,7 +113,7 @@ async function resumeMove(terminal: Terminal, moving: Moving, left: LeftMove): P
   if (answer === 'yes') return carryOut(terminal, moving, { record, startGb: review.nowGb })
   const bodies = bodiesOf(moving.accounts, record.plan, moving.managing)
   if (terminal.json) terminal.printJson({ ...leftToJson(left), bodies })
-  if (answer === 'unasked') throw unasked('go on with the move')
+  if (answer === 'unasked') throw notConfirmed('go on with the move')
   return exitCodes.done
 }
 
@@ -129,7 +129,7 @@ async function discardMove(terminal: Terminal, moving: Moving, left: LeftMove): 
   else if (agreed) {
     terminal.print(`${discarded} ${journal.path}; the accounts stay as the list shows`)
   } else terminal.print('Nothing was discarded')
-  if (answer === 'unasked') throw unasked('discard the record of the move')
+  if (answer === 'unasked') throw notConfirmed('discard the record of the move')
   return exitCodes.done
 }
 

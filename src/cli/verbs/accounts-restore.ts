@@ -7,9 +7,10 @@ import type { Manifest } from '../../archive/manifest.ts'
 import { readObjects } from '../../archive/read-objects.ts'
 import { DashkeepError } from '../../errors.ts'
 import { exitCodeOf, exitCodes } from '../../run/exit-codes.ts'
+import { plural } from '../../wording.ts'
 import { openReader } from '../select/archive-reader.ts'
 import { selectFolder } from '../select/select-snapshots.ts'
-import { confirm, plural, printHint, type Terminal, unasked } from '../terminal.ts'
+import { confirm, notConfirmed, printHint, type Terminal } from '../terminal.ts'
 import { printChanges } from './accounts-change.ts'
 import {
   type ManagementOptions,
@@ -60,7 +61,7 @@ export async function restoreSettings(
     terminal.printJson({ done: agreed, snapshot, accounts, ...ended, error: error?.message })
   } else printOutcome(terminal, outcome, { plan, options })
   terminal.signal.throwIfAborted()
-  if (answer === 'unasked') throw unasked('restore the settings')
+  if (answer === 'unasked') throw notConfirmed('restore the settings')
   return exitCodeFor(outcome)
 }
 

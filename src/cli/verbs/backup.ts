@@ -10,12 +10,13 @@ import { type AccountBackup, backupAccounts } from '../../run/back-up.ts'
 import { exitCodeOf, exitCodeOfRun } from '../../run/exit-codes.ts'
 import { createReporter } from '../../run/reporter.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
+import { formatBytes, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { countArrivals } from '../print/progress.ts'
 import { formatObject, formatTable } from '../print/table.ts'
 import { createIdentify, selectAccounts } from '../select/choose-account.ts'
-import { formatBytes, plural, printHint, type Terminal } from '../terminal.ts'
+import { printHint, type Terminal } from '../terminal.ts'
 
 interface BackupVerbOptions extends CommonOptions {
   readonly account?: readonly string[]
@@ -72,7 +73,7 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
     if (terminal.json) terminal.printJson({ accounts: backups.map(toJson) })
     else printBackups(terminal, backups, store.url)
     const exitCode = exitCodeOfRun(backups.map(endingOf))
-    terminal.settle?.(exitCode)
+    terminal.onExitCode?.(exitCode)
     await report.end({ exitCode, store })
     return exitCode
   } catch (error) {

@@ -127,7 +127,7 @@ function findMissing({ baseUrl, store, tokenEnv, tokenFile }: Given): string[] {
 }
 
 function nothingKnown(output: string, problems: readonly string[]): DashkeepError {
-  return new DashkeepError(`Cannot write ${output}: nobody could be asked`, {
+  return new DashkeepError(`Cannot write ${output}: options are missing`, {
     kind: 'usage',
     problems,
     hint: 'say for example dashkeep config init --base-url https://api.example.com --store s3://bucket/prefix --token-env API_TOKEN',

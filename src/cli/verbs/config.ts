@@ -6,9 +6,10 @@ import { configSchema } from '../../config/schema.ts'
 import { warningsOf } from '../../config/warnings.ts'
 import { openArchive } from '../../open.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
+import { plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
-import { plural, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** `dashkeep config check`: names every problem, and warns of what is often a mistake. */
 export async function check(terminal: Terminal, options: CommonOptions): Promise<number> {

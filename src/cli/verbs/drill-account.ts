@@ -7,8 +7,8 @@ import { drillRestore } from '../../restore/drill.ts'
 import type { DrillResult } from '../../restore/drill-index.ts'
 import { snapshotSource } from '../../restore/source.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
+import { formatBytes } from '../../wording.ts'
 import type { Context } from '../context.ts'
-import { formatBytes } from '../terminal.ts'
 
 /** What a drill of one account needs besides the archive. */
 export interface DrillOptions {

@@ -3,12 +3,13 @@ import { type FoundObject, findObjects } from '../../archive/find.ts'
 import { exportsOf, type StoredExport } from '../../archive/stored-export.ts'
 import { DashkeepError } from '../../errors.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
+import { plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { fitText, roomBeside } from '../print/table.ts'
 import { type ArchiveReader, openReader, readWatchedTimeline } from '../select/archive-reader.ts'
 import { selectFolder } from '../select/select-snapshots.ts'
-import { plural, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 
 interface FindVerbOptions extends CommonOptions {
   readonly text: string

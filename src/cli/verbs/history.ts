@@ -8,12 +8,13 @@ import { stringifyLossless } from '../../objects/lossless-json.ts'
 import { createObjectQuery } from '../../objects/match-object.ts'
 import { splitId } from '../../objects/object-id.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
+import { formatAge, formatTime, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { formatDifferences, summarizeDifferences } from '../print/format-diff.ts'
 import { fitText, roomBeside } from '../print/table.ts'
 import { openReader, readWatchedTimeline } from '../select/archive-reader.ts'
-import { formatAge, formatTime, plural, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 
 interface HistoryVerbOptions extends CommonOptions {
   readonly object: string

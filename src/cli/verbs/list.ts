@@ -1,12 +1,13 @@
 import { listFolders, type SnapshotFolder, sizeOf } from '../../archive/archive.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
+import { formatAge, formatBytes, formatTime, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { formatTable } from '../print/table.ts'
 import { watchForFuture } from '../print/warn-of-future.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
 import { configuredName, resolveAccountId } from '../select/choose-account.ts'
-import { formatAge, formatBytes, formatTime, plural, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** `dashkeep list`: the snapshots, oldest first; with `--json` one per line, as they are found. */
 export async function list(

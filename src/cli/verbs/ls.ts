@@ -2,12 +2,13 @@ import { readManifest } from '../../archive/archive.ts'
 import type { Manifest } from '../../archive/manifest.ts'
 import { exportOf, readObjects } from '../../archive/read-objects.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
+import { formatBytes, formatTime, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { formatTable } from '../print/table.ts'
 import { type ArchiveReader, openReader } from '../select/archive-reader.ts'
 import { selectFolder } from '../select/select-snapshots.ts'
-import { formatBytes, formatTime, plural, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 
 interface LsOptions extends CommonOptions {
   readonly snapshot?: string

@@ -13,13 +13,14 @@ import { parseDuration } from '../../config/duration.ts'
 import { DashkeepError } from '../../errors.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import type { EmptyFolder, ObjectStore, UnfinishedWrite } from '../../store/object-store.ts'
+import { formatBytes, formatTime, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { formatTable } from '../print/table.ts'
 import { warnOfFuture } from '../print/warn-of-future.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
 import { resolveAccountId } from '../select/choose-account.ts'
-import { confirm, formatBytes, formatTime, plural, type Terminal } from '../terminal.ts'
+import { confirm, type Terminal } from '../terminal.ts'
 
 interface PruneOptions extends CommonOptions {
   readonly account?: string

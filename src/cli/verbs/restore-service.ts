@@ -16,6 +16,7 @@ import {
 import { type RestoreTarget, readPresent, sameObject } from '../../restore/target.ts'
 import { backupAccount } from '../../run/back-up.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
+import { plural } from '../../wording.ts'
 import type { Context } from '../context.ts'
 import type { Restoring } from '../print/restore-report.ts'
 import {
@@ -27,7 +28,7 @@ import {
 } from '../print/restore-service-report.ts'
 import { watchSource } from '../print/watched-archive.ts'
 import { createIdentify, findAccount, ownersOf } from '../select/choose-account.ts'
-import { confirm, plural, type Terminal, unasked } from '../terminal.ts'
+import { confirm, notConfirmed, type Terminal } from '../terminal.ts'
 import type { RestoreOptions } from './restore-options.ts'
 
 /** Plans a restore to the service and, once somebody agrees, does it and checks it. */
@@ -80,7 +81,7 @@ export async function restoreToService(
   if (terminal.json) terminal.printJson(toJson(outcome), stringifyLossless)
   else printOutcome(terminal, outcome)
   signal.throwIfAborted()
-  if (answer === 'unasked') throw unasked('restore')
+  if (answer === 'unasked') throw notConfirmed('restore')
   // Where the service takes no imports, the restore would not begin either.
   if (options.dryRun && toSend.length > 0) await target.checkImports(kibanaVersion, { signal })
   return exitCodeFor(outcome)

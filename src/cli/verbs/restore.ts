@@ -12,6 +12,7 @@ import { sameObject } from '../../restore/target.ts'
 import { type WrittenFiles, writeDocuments, writeNdjson } from '../../restore/to-files.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
+import { plural } from '../../wording.ts'
 import { type Context, createContext } from '../context.ts'
 import {
   MAX_SHOWN,
@@ -24,7 +25,7 @@ import {
 import { openWatchedArchive } from '../print/watched-archive.ts'
 import { resolveAccountId } from '../select/choose-account.ts'
 import { selectSnapshot } from '../select/select-snapshots.ts'
-import { plural, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 import type { RestoreOptions } from './restore-options.ts'
 
 /** `dashkeep restore`: objects of a snapshot or a folder into files, or back into the service. */

@@ -3,12 +3,13 @@ import type { Manifest } from '../../archive/manifest.ts'
 import type { Config } from '../../config/config.ts'
 import { openArchive } from '../../open.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
+import { formatBytes, formatTime } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { formatTable } from '../print/table.ts'
 import { configuredName, resolveAccountId } from '../select/choose-account.ts'
 import { selectSnapshot } from '../select/select-snapshots.ts'
-import { formatBytes, formatTime, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** `dashkeep show`: one snapshot's manifest, as a table or as it is. */
 export async function show(

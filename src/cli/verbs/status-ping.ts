@@ -3,9 +3,10 @@ import { readSecret } from '../../config/secrets.ts'
 import { DashkeepError, hintOf } from '../../errors.ts'
 import { exitCodeOf } from '../../run/exit-codes.ts'
 import { pingJudgement, pingsOfAllShards } from '../../run/notify/notifier.ts'
+import { formatAge, formatTime, plural } from '../../wording.ts'
 import type { Context } from '../context.ts'
 import { type Line, unknownOwner } from '../print/status-line.ts'
-import { formatAge, formatTime, plural, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** Accounts that a ping names; its body is to be read by people. */
 const MAX_TOLD = 20

@@ -7,6 +7,7 @@ import type { Logger } from '../../log.ts'
 import { openEncryption, scanLimitsOf } from '../../open.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
+import { formatBytes, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { describeAbsence, reportNothingProven } from '../print/nothing-proven.ts'
@@ -14,7 +15,7 @@ import { type FutureWatch, watchForFuture } from '../print/warn-of-future.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
 import { resolveAccountId } from '../select/choose-account.ts'
 import { selectSnapshots } from '../select/select-snapshots.ts'
-import { formatBytes, plural, type Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 
 interface VerifyVerbOptions extends CommonOptions {
   readonly snapshots: readonly string[]
