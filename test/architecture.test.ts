@@ -223,10 +223,10 @@ describe('the architecture', () => {
     expect(await filesWith(/import.*\bpino\b.*from 'pino'/)).toEqual(['log.ts'])
     expect(await filesWith(/\bcreateLog\(/)).toEqual(['cli/context.ts', 'log.ts'])
     const posting = imports.filter(({ to }) => to === 'run/post.ts').map(({ from }) => from)
-    expect(posting.toSorted()).toEqual(['run/metrics/export.ts', 'run/notify/notifier.ts'])
+    expect(posting.toSorted()).toEqual(['run/metrics/export.ts', 'run/notify/delivery.ts'])
     expect(await filesWith(/\bcompose(Text|Markup|Json)\(/)).toEqual([
       'run/notify/message.ts',
-      'run/notify/notifier.ts',
+      'run/notify/receivers.ts',
     ])
   })
 

@@ -20,9 +20,9 @@ const emptyShard = Array.from({ length: 99 }, (_, index) => index).find(
   (index) => idsOfShard(index, 99).length === 0,
 )
 
-/** What a run logged about pings that it left out. */
-function leftOut(stderr: string): Record<string, unknown>[] {
-  return jsonLines(stderr).filter(({ msg }) => String(msg).startsWith('ping left out'))
+/** What a run logged about pings that it skipped. */
+function skippedPings(stderr: string): Record<string, unknown>[] {
+  return jsonLines(stderr).filter(({ msg }) => String(msg).startsWith('ping skipped'))
 }
 
 /** Several accounts, and a receiver that `DASHKEEP_PING_URL` names with `path` behind it. */
@@ -82,11 +82,11 @@ describe('shards that back up', () => {
     const { exitCode, stderr } = await backUpShard(trial, env, { shard: '0/3' })
     expect(exitCode).toBe(0)
     expect(pinged.paths()).toEqual([])
-    expect(leftOut(stderr)).toEqual([
+    expect(skippedPings(stderr)).toEqual([
       expect.objectContaining({
         level: 'info',
         kind: 'ping',
-        msg: 'ping left out: its address has no {shard}, and shards that share an address hide failures',
+        msg: 'ping skipped: its address has no {shard}, and shards that share an address hide failures',
       }),
     ])
   })
@@ -111,10 +111,10 @@ describe('shards that back up', () => {
     const { exitCode, stderr } = await backUpShard(trial, env, { shard: `${emptyShard}/99` })
     expect(exitCode).toBe(0)
     expect(pinged.paths()).toEqual([])
-    expect(leftOut(stderr)).toEqual([
+    expect(skippedPings(stderr)).toEqual([
       expect.objectContaining({
         level: 'info',
-        msg: 'ping left out: there is no account to back up',
+        msg: 'ping skipped: there is no account to back up',
       }),
     ])
   })
@@ -134,10 +134,10 @@ describe('a run over all accounts', () => {
     const { exitCode, stderr } = await pinged.trial.runAt(monday, ['backup'], pinged.env)
     expect(exitCode).toBe(0)
     expect(pinged.paths()).toEqual([])
-    expect(leftOut(stderr)).toEqual([
+    expect(skippedPings(stderr)).toEqual([
       expect.objectContaining({
         level: 'warn',
-        msg: 'ping left out: its address has {shard}, and this run is over all shards',
+        msg: 'ping skipped: its address has {shard}, and this run is over all shards',
       }),
     ])
   })

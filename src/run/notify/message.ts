@@ -1,7 +1,7 @@
 import { cleanLine } from '../../clean-text.ts'
 import { formatAge, formatTime, plural } from '../../wording.ts'
 import type { AccountOutcome, GoodSnapshot, RunOutcome } from '../outcome.ts'
-import type { AccountEvents, Announcement } from './events.ts'
+import type { Announcement } from './events.ts'
 
 /** Accounts told of one by one; a message is to be read. */
 const MAX_TOLD = 20
@@ -9,27 +9,13 @@ const MAX_TOLD = 20
 /** Characters of a line; a receiver takes a few ten thousand in all. */
 const MAX_LINE = 1000
 
-/** Accounts in the JSON of a webhook. */
-const MAX_LISTED = 100
-
 /** Says in plain text what happened, since when, and what to do. */
 export function composeText(announcement: Announcement): string {
   return composeLines(announcement).join('\n')
 }
 
-/**
- * The same for Slack and for what takes its messages, such as Mattermost. All but the headline is a
- * block of code, in which neither of them sees links, mentions or bold text.
- */
-export function composeMarkup(announcement: Announcement): string {
-  const [headline, ...lines] = composeLines(announcement)
-  const code = lines.join('\n').replaceAll(/`{2,}/g, (run) => "'".repeat(run.length))
-  const escaped = code.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  return `${headline}\n\`\`\`\n${escaped}\n\`\`\``
-}
-
 /** The lines of a message. None of them breaks, whatever the service or the archive holds. */
-function composeLines(announcement: Announcement): string[] {
+export function composeLines(announcement: Announcement): string[] {
   const { run } = announcement
   const accounts = announcement.accounts.filter(({ outcome }) => !isFailureOfRun(outcome, run))
   const told = accounts.slice(0, MAX_TOLD).flatMap(({ outcome }) => tellAccount(outcome, run))
@@ -42,43 +28,6 @@ function composeLines(announcement: Announcement): string[] {
     `run ${run.run}, ${formatTime(run.startedAt)} to ${formatTime(run.endedAt)} UTC, exit status ${run.exitCode}`,
   ]
   return lines.map((line) => cleanLine(line, MAX_LINE))
-}
-
-/** Document that a generic webhook receives. Its members are stable; docs/worker.md documents them. */
-export function composeJson(announcement: Announcement): object {
-  const { run, events, accounts } = announcement
-  return {
-    text: composeText(announcement),
-    run: run.run,
-    events,
-    startedAt: run.startedAt.toISOString(),
-    endedAt: run.endedAt.toISOString(),
-    exitStatus: run.exitCode,
-    error: run.error?.message,
-    hint: run.error?.hint,
-    accounts: accounts.slice(0, MAX_LISTED).map(toJson),
-    omittedAccounts: Math.max(0, accounts.length - MAX_LISTED),
-  }
-}
-
-function toJson({ outcome, events }: AccountEvents): object {
-  const { account, accountId, result, taken, reasons, hint, lastGood, badSince } = outcome
-  return {
-    name: account,
-    accountId,
-    events,
-    result,
-    snapshot: taken?.snapshot,
-    objects: taken?.objects,
-    changes: taken?.changes,
-    reasons,
-    hint,
-    lastGood: lastGood && {
-      snapshot: lastGood.snapshot,
-      takenAt: lastGood.takenAt.toISOString(),
-    },
-    badSince: badSince?.toISOString(),
-  }
 }
 
 /** Whether an account failed for nothing but what failed the whole run, which is told once. */

@@ -1,188 +1,75 @@
 import { cleanStrings } from '../../clean-text.ts'
-import { type NotificationConfig, runEvents } from '../../config/config.ts'
-import type { Shard } from '../../config/shard.ts'
-import { hintOf } from '../../errors.ts'
-import type { FindProxy } from '../../http/proxy.ts'
-import type { Logger } from '../../log.ts'
+import type { NotificationConfig } from '../../config/config.ts'
 import type { RunOutcome } from '../outcome.ts'
-import { post } from '../post.ts'
-import { announcementOf } from './events.ts'
-import { composeJson, composeMarkup, composeText } from './message.ts'
-import { isForShards, pingAddress } from './ping-address.ts'
+import { createDelivery, type DeliveryOptions } from './delivery.ts'
+import {
+  composePing,
+  createReceiver,
+  isForShards,
+  type Judgement,
+  type NotifiedRun,
+  type PingConfig,
+  pingAddress,
+} from './receivers.ts'
 
-/** Bytes of log that a ping carries. */
-const MAX_LOG_BYTES = 10_000
-
-/** Tells everybody configured how a run goes. Never throws: what could not be told is logged. */
+/** Notifies every configured receiver of a run. Never throws: failures are logged. */
 export interface Notifier {
   started(): Promise<void>
   ended(run: RunOutcome): Promise<void>
 }
 
-export interface NotifierOptions {
-  /** Reads an address anew. */
-  readonly readAddress: (source: NotificationConfig['url']) => Promise<string>
-  /** What the run has logged, for the body of a ping. */
-  readonly logTail: () => string
-  readonly log: Logger
-  readonly findProxy: FindProxy
-  readonly onFailure: (kind: NotificationConfig['kind']) => void
-  readonly retryBaseMs?: number | undefined
-  /** Ends what is being sent. */
-  readonly signal?: AbortSignal | undefined
-  /** Which part of the accounts the run is over; all of them when undefined. */
-  readonly shard?: Shard | undefined
-}
-
-/**
- * Makes the notifier of one run. A second event is told only once the first is through. A run over
- * no account pings nothing but a failure.
- */
+/** Creates the notifier of one run. Each receiver gets one message at a time, in order. */
 export function createNotifier(
-  receivers: readonly NotificationConfig[],
-  options: NotifierOptions & { accounts: number },
+  notifications: readonly NotificationConfig[],
+  options: DeliveryOptions & NotifiedRun,
 ): Notifier {
-  const isEmpty = options.accounts === 0
-  const queues = receivers.map((receiver) => createQueue(receiver, options))
-  const tellAll = async (
-    compose: (receiver: NotificationConfig) => OutgoingMessage | undefined,
-  ) => {
-    await Promise.all(
-      queues.map(async ({ receiver, send }) => {
-        const message = compose(receiver)
-        if (message !== undefined) await send(message)
-      }),
-    )
-  }
+  const receivers = notifications.map((config) => {
+    const receiver = createReceiver(config, options)
+    return { ...receiver, send: createDelivery(config, receiver, options) }
+  })
   return {
     async started() {
-      if (!isEmpty) return tellAll(({ kind }) => (kind === 'ping' ? startPing : undefined))
-      const isHeard = receivers.some(({ kind }) => kind === 'ping')
-      if (isHeard) options.log.info('ping left out: there is no account to back up')
+      await Promise.all(receivers.map(({ atStart, send }) => atStart && send(atStart)))
     },
-    ended(outcome) {
-      // Here, so that no receiver is told anything but clean text.
+    async ended(outcome) {
       const run = cleanStrings(outcome)
-      return tellAll((receiver) => {
-        if (receiver.kind !== 'ping') return composeAnnouncement(receiver, run)
-        const isUntold = isEmpty && run.exitCode === 0
-        return isUntold ? undefined : composePing(judge(run), options.logTail(), receiver)
-      })
+      await Promise.all(
+        receivers.map(({ atEnd, send }) => {
+          const message = atEnd(run)
+          return message && send(message)
+        }),
+      )
     },
   }
 }
 
-/** What a ping says of a run, or `status` of the whole archive. */
-export interface Judgement {
-  readonly exitCode: number
-  /** Clean text. */
-  readonly text: string
-}
-
 /**
- * Finds the pings whose address is not for single shards. One whose address cannot be read counts:
- * sending it says why.
+ * Finds the pings whose address is for all shards. Includes those whose address cannot be read:
+ * sending then logs why.
  */
 export async function pingsOfAllShards(
-  receivers: readonly NotificationConfig[],
-  readAddress: NotifierOptions['readAddress'],
+  notifications: readonly NotificationConfig[],
+  readAddress: DeliveryOptions['readAddress'],
 ): Promise<PingConfig[]> {
-  const pings = receivers.filter((receiver) => receiver.kind === 'ping')
+  const pings = notifications.filter((notification) => notification.kind === 'ping')
   const addresses = await Promise.all(
     pings.map(({ url }) => readAddress(url).catch(() => undefined)),
   )
-  return pings.filter((_ping, place) => !isForShards(addresses[place] ?? ''))
+  return pings.filter((_ping, index) => !isForShards(addresses[index] ?? ''))
 }
 
-/** Pings a judgement. Never throws: what could not be told is logged. */
+/** Sends a judgement to these pings. Never throws: failures are logged. */
 export async function pingJudgement(
   pings: readonly PingConfig[],
   judgement: Judgement,
-  options: NotifierOptions,
+  options: DeliveryOptions & { logTail: () => string },
 ): Promise<void> {
-  const send = (ping: PingConfig) =>
-    createQueue(ping, options).send(composePing(judgement, options.logTail(), ping))
-  await Promise.all(pings.map(send))
-}
-
-export type PingConfig = Extract<NotificationConfig, { kind: 'ping' }>
-type AnnouncementConfig = Exclude<NotificationConfig, PingConfig>
-
-/** One message, ready to be sent. */
-interface OutgoingMessage {
-  /** Goes behind the path of the address. */
-  readonly suffix: string
-  readonly contentType: string
-  readonly body: string
-}
-
-const startPing: OutgoingMessage = { suffix: '/start', contentType: 'text/plain', body: '' }
-
-function createQueue(receiver: NotificationConfig, options: NotifierOptions) {
-  const { readAddress, log, findProxy, onFailure, retryBaseMs, signal, shard } = options
-  const { kind, url } = receiver
-  let last = Promise.resolve()
-  let isLeftOut = false
-  const deliver = async ({ suffix, contentType, body }: OutgoingMessage) => {
-    try {
-      const configured = await readAddress(url)
-      const address = kind === 'ping' ? pingAddress(configured, shard) : configured
-      if (typeof address === 'string') {
-        const target = withSuffix(address, suffix)
-        await post(target, { body, contentType, findProxy, retryBaseMs, signal })
-        log.debug({ kind }, 'notified')
-      } else if (!isLeftOut) {
-        isLeftOut = true
-        log[address.level]({ kind }, `ping left out: ${address.reason}`)
-      }
-    } catch (error) {
-      onFailure(kind)
-      log.error(
-        { kind, reason: (error as Error).message, hint: hintOf(error) },
-        'notification failed',
-      )
-    }
-  }
-  const send = (message: OutgoingMessage) => {
-    last = last.then(() => deliver(message))
-    return last
-  }
-  return { receiver, send }
-}
-
-function withSuffix(address: string, suffix: string): string {
-  const url = URL.parse(address)
-  if (url === null || suffix === '') return address
-  url.pathname = `${url.pathname.replace(/\/$/, '')}${suffix}`
-  return url.href
-}
-
-function composeAnnouncement(
-  receiver: AnnouncementConfig,
-  run: RunOutcome,
-): OutgoingMessage | undefined {
-  const announcement = announcementOf(run, receiver.on)
-  if (announcement === undefined) return undefined
-  const content =
-    receiver.kind === 'slack' ? { text: composeMarkup(announcement) } : composeJson(announcement)
-  return { suffix: '', contentType: 'application/json', body: JSON.stringify(content) }
-}
-
-function judge(run: RunOutcome): Judgement {
-  const announcement = announcementOf(run, runEvents)
-  const text = announcement ? composeText(announcement) : 'dashkeep: no account to back up'
-  return { exitCode: run.exitCode, text }
-}
-
-function composePing(
-  { exitCode, text }: Judgement,
-  log: string,
-  { exitStatus }: PingConfig,
-): OutgoingMessage {
-  const failure = exitStatus ? `/${exitCode}` : '/fail'
-  return {
-    suffix: exitCode === 0 ? '' : failure,
-    contentType: 'text/plain; charset=utf-8',
-    body: `${text}\n\n${log.slice(-MAX_LOG_BYTES)}`,
-  }
+  const { logTail } = options
+  const chooseAddress = (configured: string) => pingAddress(configured, undefined)
+  await Promise.all(
+    pings.map((config) => {
+      const send = createDelivery(config, { chooseAddress }, options)
+      return send(composePing(judgement, { config, logTail }))
+    }),
+  )
 }

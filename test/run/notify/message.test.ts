@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type RunEvent, runEvents } from '../../../src/config/config.ts'
 import { announcementOf } from '../../../src/run/notify/events.ts'
-import { composeJson, composeText } from '../../../src/run/notify/message.ts'
+import { composeText } from '../../../src/run/notify/message.ts'
+import { composeJson } from '../../../src/run/notify/receivers.ts'
 import type { RunOutcome } from '../../../src/run/outcome.ts'
 import { failureOf, outcomeOf, runOf } from './run-outcomes.ts'
 
