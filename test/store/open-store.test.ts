@@ -86,7 +86,7 @@ describe('opening a store by its address', () => {
       console.log(JSON.stringify(loaded))`
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program])
     const loaded = (JSON.parse(stdout.toString()) as string[]).filter((name) => name !== module)
-    expect(loaded).toContain('./directory/store.ts')
+    expect(loaded).toContain('./directory/open.ts')
     expect(loaded.filter((name) => /aws|smithy|s3/.test(name))).toEqual([])
   })
 })
