@@ -12,7 +12,7 @@ import {
   THE_HIT,
 } from './hit-members.ts'
 import { MEMBER } from './hit-reader.ts'
-import { createRecords, RECORD_BYTES, type Records } from './records.ts'
+import { createRecords, RECORD_BYTES, type Records, sortRecords } from './records.ts'
 
 /**
  * Bytes of each half of a record, the first half of SHA-256: the one stands for the object's id, the
@@ -77,10 +77,7 @@ export function createObjectIndex({ touches = false } = {}): ObjectIndex {
   const records = createRecords()
   return {
     add: (id, hit) => records.add(objectKey(id), objectState(hit, touches)),
-    finish() {
-      records.sort()
-      return indexOf(records, touches)
-    },
+    finish: () => indexOf(sortRecords(records), touches),
   }
 }
 

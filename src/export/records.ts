@@ -1,140 +1,90 @@
 /** Bytes of a record. */
 export const RECORD_BYTES = 32
 
-/** Records lie in blocks, so that growing copies nothing. */
-const BLOCK_RECORDS = 2048
-const RECORD_WORDS = RECORD_BYTES / Uint32Array.BYTES_PER_ELEMENT
+/** Records per block. A list grows by whole blocks, so that growing copies nothing. */
+const BLOCK_RECORDS = 256
 
-/** So few records are sorted faster by comparing them than by counting bytes. */
-const FEW_RECORDS = 24
+/** Most records sorted at once. They are sorted as strings, which take more memory than records. */
+const MAX_SORTED_AT_ONCE = 16_384
 
 /**
- * Any number of records of 32 bytes, numbered from 0. They take hardly more memory than their bytes,
- * also while they are sorted. Bytes are given and returned as text, a character each: a small buffer
- * for each of a million records would cost far more than the records.
+ * A list of records of 32 bytes, with indexes from 0. It takes hardly more memory than the bytes of
+ * the records. Bytes are passed as latin1 text, one character per byte: a million small buffers would
+ * take far more memory than the records.
  */
 export interface Records {
   readonly count: number
-  /** Adds a record, in two parts. */
-  add(start: string, rest: string): void
-  /** Sorts the records by their bytes. */
-  sort(): void
-  /** The bytes of a record between two places in it. */
-  text(number: number, from: number, to: number): string
-  /** The bytes of all records, in their order. */
-  pieces(): Uint8Array[]
+  /** Appends a record, given in one part or two. */
+  add(start: string, rest?: string): void
+  /** The bytes of a record from offset `from` up to `to`. */
+  text(index: number, from: number, to: number): string
+  /** The bytes of all records, in order. */
+  pieces(): Buffer[]
 }
 
-/** Begins without any record. */
-export function createRecords(): Records {
+/** Creates an empty list. It uses the blocks in `spare` before it allocates new ones. */
+export function createRecords(spare: Buffer[] = []): Records {
   const blocks: Buffer[] = []
   let count = 0
-
-  function add(start: string, rest: string): void {
-    const place = offsetOf(count)
-    if (place === 0) blocks.push(Buffer.allocUnsafeSlow(BLOCK_RECORDS * RECORD_BYTES))
-    const block = blockOf(blocks, count)
-    block.write(start, place, 'latin1')
-    block.write(rest, place + start.length, 'latin1')
-    count += 1
-  }
-
+  const offsetOf = (index: number) => (index % BLOCK_RECORDS) * RECORD_BYTES
+  const blockOf = (index: number) => blocks[Math.floor(index / BLOCK_RECORDS)] as Buffer
   return {
     get count() {
       return count
     },
-    add,
-    sort: () => sortRecords(blocks, count),
-    text(number, from, to) {
-      const place = offsetOf(number)
-      return blockOf(blocks, number).toString('latin1', place + from, place + to)
+    add(start, rest = '') {
+      const offset = offsetOf(count)
+      if (offset === 0) {
+        blocks.push(spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_RECORDS * RECORD_BYTES))
+      }
+      const block = blockOf(count)
+      block.write(start, offset, 'latin1')
+      block.write(rest, offset + start.length, 'latin1')
+      count += 1
+    },
+    text(index, from, to) {
+      const offset = offsetOf(index)
+      return blockOf(index).toString('latin1', offset + from, offset + to)
     },
     pieces: () =>
       blocks.map((block, at) => block.subarray(0, (count - at * BLOCK_RECORDS) * RECORD_BYTES)),
   }
 }
 
-/** What belongs to the block that a record lies in. */
-function blockOf<T>(blocks: readonly T[], number: number): T {
-  return blocks[Math.floor(number / BLOCK_RECORDS)] as T
-}
-
-/** Where a record begins in its block. */
-function offsetOf(number: number): number {
-  return (number % BLOCK_RECORDS) * RECORD_BYTES
+/** Moves the records to a new list, in the order of their bytes. The memory moves with them. */
+export function sortRecords(records: Records): Records {
+  const spare: Buffer[] = []
+  const sorted = createRecords(spare)
+  moveSorted(records, sorted, { spare, byte: 0 })
+  return sorted
 }
 
 /**
- * Sorts records where they lie, by one byte after the other: an American flag sort. To sort their
- * numbers instead would take a quarter of their memory once more.
+ * Sorts records that do not differ before `byte`. Many records are first split into 256 groups by
+ * the value of that byte.
  */
-function sortRecords(blocks: readonly Buffer[], count: number): void {
-  const words = blocks.map((block) => new Uint32Array(block.buffer))
-
-  const byteOf = (number: number, byte: number) =>
-    blockOf(blocks, number)[offsetOf(number) + byte] as number
-
-  function swap(a: number, b: number): void {
-    const [ofA, ofB] = [blockOf(words, a), blockOf(words, b)]
-    const [atA, atB] = [(a % BLOCK_RECORDS) * RECORD_WORDS, (b % BLOCK_RECORDS) * RECORD_WORDS]
-    for (let word = 0; word < RECORD_WORDS; word += 1) {
-      const kept = ofA[atA + word] as number
-      ofA[atA + word] = ofB[atB + word] as number
-      ofB[atB + word] = kept
-    }
+function moveSorted(
+  records: Records,
+  sorted: Records,
+  { spare, byte }: { spare: Buffer[]; byte: number },
+): void {
+  if (byte === RECORD_BYTES) {
+    for (const text of drain(records, spare)) sorted.add(text)
+  } else if (records.count <= MAX_SORTED_AT_ONCE) {
+    for (const text of [...drain(records, spare)].sort()) sorted.add(text)
+  } else {
+    const groups = Array.from({ length: 256 }, () => createRecords(spare))
+    for (const text of drain(records, spare)) groups[text.charCodeAt(byte)]?.add(text)
+    for (const group of groups) moveSorted(group, sorted, { spare, byte: byte + 1 })
   }
+}
 
-  function isAfter(a: number, b: number, byte: number): boolean {
-    for (let at = byte; at < RECORD_BYTES; at += 1) {
-      const difference = byteOf(a, at) - byteOf(b, at)
-      if (difference !== 0) return difference > 0
+/** Yields each record. A block whose records have been read goes to `spare`. */
+function* drain(records: Records, spare: Buffer[]): Generator<string> {
+  for (const piece of records.pieces()) {
+    for (let offset = 0; offset < piece.length; offset += RECORD_BYTES) {
+      yield piece.toString('latin1', offset, offset + RECORD_BYTES)
     }
-    return false
+    spare.push(Buffer.from(piece.buffer))
   }
-
-  function insertionSort(from: number, to: number, byte: number): void {
-    for (let next = from + 1; next < to; next += 1) {
-      for (let at = next; at > from && isAfter(at - 1, at, byte); at -= 1) swap(at - 1, at)
-    }
-  }
-
-  /** Sorts a range whose records have everything before `byte` in common. */
-  function sortRange(from: number, to: number, byte: number): void {
-    if (to - from <= FEW_RECORDS || byte === RECORD_BYTES) {
-      insertionSort(from, to, byte)
-      return
-    }
-    const ends = groupEnds(from, to, byte)
-    const starts = Uint32Array.of(from, ...ends.subarray(0, -1))
-    const unsorted = starts.slice()
-    for (const [group, end] of ends.entries()) {
-      for (let number = unsorted[group] as number; number < end; ) {
-        const belongs = byteOf(number, byte)
-        if (belongs === group) {
-          number += 1
-        } else {
-          const place = unsorted[belongs] as number
-          swap(number, place)
-          unsorted[belongs] = place + 1
-        }
-      }
-    }
-    for (const [group, end] of ends.entries()) sortRange(starts[group] as number, end, byte + 1)
-  }
-
-  /** Where the records with 0 at `byte` will end, those with 1, and so on. */
-  function groupEnds(from: number, to: number, byte: number): Uint32Array {
-    const sizes = new Uint32Array(256)
-    for (let number = from; number < to; number += 1) {
-      const group = byteOf(number, byte)
-      sizes[group] = (sizes[group] as number) + 1
-    }
-    let end = from
-    return sizes.map((size) => {
-      end += size
-      return end
-    })
-  }
-
-  sortRange(0, count, 0)
 }

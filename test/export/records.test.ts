@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createRecords, RECORD_BYTES, type Records } from '../../src/export/records.ts'
+import { createRecords, RECORD_BYTES, type Records, sortRecords } from '../../src/export/records.ts'
 
 /** Texts of 32 characters, one byte each, of which many begin alike. */
 const record = fc
@@ -28,8 +28,7 @@ it('returns records as they were added, in whichever two parts', () => {
 it('sorts records by their bytes', () => {
   fc.assert(
     fc.property(fc.array(record, { maxLength: 200 }), (texts) => {
-      const records = recordsOf(texts)
-      records.sort()
+      const records = sortRecords(recordsOf(texts))
       const sorted = texts.toSorted()
       expect(textsOf(records)).toEqual(sorted)
       expect(Buffer.concat(records.pieces()).toString('latin1')).toBe(sorted.join(''))
@@ -37,9 +36,12 @@ it('sorts records by their bytes', () => {
   )
 })
 
-it('sorts more records than one block holds, many of them the same', () => {
-  const texts = Array.from({ length: 5_000 }, (_, at) => `${(at * 7919) % 600}`.padStart(32, '0'))
-  const records = recordsOf(texts)
-  records.sort()
-  expect(textsOf(records)).toEqual(texts.toSorted())
+it.each([
+  ['that differ', 40_000],
+  ['of which many are the same', 600],
+  ['that are all the same', 1],
+])('sorts more records %s than are sorted at once', (_, different) => {
+  const numbers = Array.from({ length: 40_000 }, (_, at) => (at * 7919) % different)
+  const texts = numbers.map((number) => `${number}`.padStart(RECORD_BYTES, '0'))
+  expect(textsOf(sortRecords(recordsOf(texts)))).toEqual(texts.toSorted())
 })
