@@ -4,8 +4,8 @@ import { type Environment, type SecretSource, soleAccountName } from './config.t
 import { expandHome, toAbsolutePath, toStoreUrl } from './paths.ts'
 import { fileState, readText } from './secrets.ts'
 
-/** What dashkeep reads from the environment, without `DASHKEEP_`. Each also with `_FILE`. */
-const variableNames = [
+/** Names of the variables that dashkeep reads, without `DASHKEEP_`. Each also works with `_FILE`. */
+export const variableNames = [
   'BASE_URL',
   'API_TOKEN',
   'ACCOUNT_ID',
