@@ -81,7 +81,7 @@ function makePrefix(at: {
   prefix: string
 }): Spot {
   const { endpoint, region, bucket, prefix } = at
-  const store = createS3Store(at)
+  const store = createS3Store({ ...at, env: process.env })
   return {
     env: {
       TARGET: `s3://${bucket}/${prefix}`,
