@@ -62,7 +62,7 @@ export async function runExporter(options: ExporterOptions): Promise<void> {
   const unready = () => reasonsOf(exporter)
   const hint = 'give --listen another address'
   await using server = await startServer(listen, { metrics, unready }, hint)
-  log.info({ url: server.url, accounts: config.accounts.length }, 'exporter begins')
+  log.info({ url: server.url, accounts: config.accounts.length }, 'exporter started')
   await followArchive(exporter)
   log.info('stopped')
 }

@@ -3,7 +3,7 @@ import { type AccountStatus, readStatus } from '../archive/status.ts'
 import type { AccountConfig, Config, Environment } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { connectAccount, openArchive } from '../open.ts'
-import { goodSnapshot } from '../run/reporter.ts'
+import { goodSnapshot } from '../run/last-good.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 /** Accounts looked up at once. */

@@ -1,7 +1,7 @@
 import { warningOfFuture } from '../archive/future.ts'
 import { countObjects } from '../archive/manifest.ts'
 import type { AccountConfig } from '../config/config.ts'
-import { goodSnapshot } from '../run/reporter.ts'
+import { goodSnapshot } from '../run/last-good.ts'
 import { findLate } from './find-late.ts'
 import { failRun, performRun } from './perform-run.ts'
 import { refresh, type Worker } from './state.ts'

@@ -30,7 +30,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const { clock, signal, log, state } = worker
   const { listen } = worker.config.worker
   await using server = listen ? await startServer(listen, exhibitOf(worker), listenHint) : undefined
-  log.info({ url: server?.url }, 'worker begins')
+  log.info({ url: server?.url }, 'worker started')
 
   const runs = createRuns(worker)
   const late = await findWhatIsLate(worker)

@@ -151,7 +151,7 @@ export const examples: Readonly<Record<string, Run | string>> = {
     set: ({ account }) => ({ env: account, replace: { '127.0.0.1:5337': '127.0.0.1:0' } }),
     until: /"msg":"archive read"/,
     exitCode: 130,
-    says: [/"msg":"exporter begins"/, /"msg":"stopped"/],
+    says: [/"msg":"exporter started"/, /"msg":"stopped"/],
   },
 
   'dashkeep status --max-age 26h --ping': {

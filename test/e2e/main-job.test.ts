@@ -243,7 +243,7 @@ describe('what programs read', () => {
     expect(stdout).toMatch(/^\{[^\n]*\}\n$/)
     const log = jsonLines(stderr)
     expect(log.map(({ msg }) => msg)).toEqual([
-      'run begins',
+      'run started',
       'retrying',
       'exported',
       'exported',

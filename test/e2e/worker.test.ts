@@ -31,10 +31,10 @@ describe('a worker process', () => {
     const { exitCode, signal, stdout, stderr } = await worker.finished
     expect([exitCode, signal, stdout]).toEqual([143, null, ''])
     expect(messagesOf(stderr)).toEqual([
-      'worker begins',
+      'worker started',
       'catching up',
-      expect.stringMatching(/schedule armed|run begins/),
-      expect.stringMatching(/schedule armed|run begins/),
+      expect.stringMatching(/schedule armed|run started/),
+      expect.stringMatching(/schedule armed|run started/),
       'snapshot taken',
       'run ended',
       'stopping',

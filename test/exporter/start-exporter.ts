@@ -55,8 +55,8 @@ export async function startExporter(options: {
       `${message} is logged`,
       () => lines().filter(({ msg }) => msg === message).length >= times,
     )
-  await Promise.race([untilLogged('exporter begins'), ended])
-  const url = lines().find(({ msg }) => msg === 'exporter begins')?.url as string
+  await Promise.race([untilLogged('exporter started'), ended])
+  const url = lines().find(({ msg }) => msg === 'exporter started')?.url as string
   const ask = async (path: string) => {
     const response = await fetch(url + path)
     return { status: response.status, text: await response.text() }

@@ -75,7 +75,7 @@ export async function startWorker(options: {
     () => state.ended || lines().some(({ msg }) => msg === 'schedule armed'),
   )
   if (state.ended) await ended
-  const url = lines().find(({ msg }) => msg === 'worker begins')?.url as string
+  const url = lines().find(({ msg }) => msg === 'worker started')?.url as string
   const untilEnded = (runs: number) =>
     until(`${runs} runs have ended`, async () => {
       const ended = lines().filter(({ msg }) => msg === 'run ended')

@@ -143,7 +143,7 @@ describe('a worker', () => {
     expect(await worker.metric('dashkeep_skipped_runs_total')).toBe(1)
     await worker.stepUntilEnded(1 * minutes, 2)
     expect(await countSnapshots(trial)).toEqual([0, 2])
-    expect(worker.log().findLast(({ msg }) => msg === 'run begins')?.accounts).toBe(1)
+    expect(worker.log().findLast(({ msg }) => msg === 'run started')?.accounts).toBe(1)
   })
 
   it('leaves a run out while the one before is at work, says so and counts it', async () => {
@@ -390,7 +390,7 @@ describe('a worker', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(logged.map(({ msg }) => msg)).toEqual([
-      'run begins',
+      'run started',
       'snapshot taken',
       'snapshot taken',
       'run ended',
