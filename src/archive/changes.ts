@@ -11,7 +11,7 @@ import { proveExport } from './prove-export.ts'
 const MAX_NAMED = 1000
 
 /** An object that came, went or changed. */
-export interface ChangedObject {
+export interface NamedObject {
   readonly id: string
   readonly title: string | undefined
 }
@@ -20,9 +20,9 @@ export interface ChangedObject {
 export interface TypeChanges {
   readonly type: string
   readonly counts: ChangeCounts
-  readonly added: readonly ChangedObject[]
-  readonly removed: readonly ChangedObject[]
-  readonly changed: readonly ChangedObject[]
+  readonly added: readonly NamedObject[]
+  readonly removed: readonly NamedObject[]
+  readonly changed: readonly NamedObject[]
 }
 
 /** No object of a type changed. */
@@ -41,7 +41,7 @@ export function totalChanges(changes: readonly TypeChanges[]): ChangeCounts {
 /** Compares one export with the previous one while both are read once, as streams. */
 export interface ChangeFinder {
   /** Takes each object of the new export, in any order. */
-  see(object: ChangedObject): void
+  see(object: NamedObject): void
   finish(): TypeChanges
 }
 
@@ -68,7 +68,7 @@ export async function compareWithPrevious(
   const { manifest, entry } = previous
   if (!canOpen(entry.file, options.opener)) return {}
   const states = new Uint8Array(index.count)
-  const removed: ChangedObject[] = []
+  const removed: NamedObject[] = []
   let removedCount = 0
   const key = dataFileKey(manifest, entry.file)
   const reading = proveExport(store, key, entry, {
@@ -96,10 +96,10 @@ function createFinder(
   type: string,
   index: SortedIndex,
   states: Uint8Array,
-  removed: { named: ChangedObject[]; count: number },
+  removed: { named: NamedObject[]; count: number },
 ): ChangeFinder {
-  const added: ChangedObject[] = []
-  const changed: ChangedObject[] = []
+  const added: NamedObject[] = []
+  const changed: NamedObject[] = []
   return {
     see({ id, title }) {
       const state = states[index.find(id)]

@@ -1,7 +1,7 @@
 import { OpenError } from '../datafile/encryption.ts'
 import { DashkeepError } from '../errors.ts'
 import type { RawHit } from '../export/export-scanner.ts'
-import type { SavedObject } from '../export/saved-object.ts'
+import type { HitSummary } from '../export/hit-summary.ts'
 import type { JsonObject, JsonValue } from '../objects/lossless-json.ts'
 import {
   createNearest,
@@ -56,7 +56,7 @@ export async function findObjects(
   const watched = watchReading({ ...options, onUnreadable })
   for (const stored of exports) {
     const { type, manifest, last } = stored
-    const pick = ({ id, title }: SavedObject, { bytes }: RawHit) => {
+    const pick = ({ id, title }: HitSummary, { bytes }: RawHit) => {
       const { attributes } = parseSavedObject(bytes, type)
       const texts: TextMatch[] = matches(id) ? [{ path: ['id'], text: id }] : []
       collectTexts(openNested(attributes), [], matches, texts)
@@ -120,7 +120,7 @@ export async function findOne(
   const found = new Map<string, Candidate>()
   for (const stored of exports) {
     const { type, last } = stored
-    const pick = ({ id, title }: SavedObject) => {
+    const pick = ({ id, title }: HitSummary) => {
       const rank = query.rank({ id, title })
       if (rank === undefined && best === Number.POSITIVE_INFINITY) seeBoth(nearest, id, title)
       return rank === undefined || rank > best ? undefined : { id, title, rank }
@@ -153,7 +153,7 @@ export async function findById(
   const watched = watchReading(options)
   for (const stored of exports.toReversed()) {
     const { type, last: snapshot } = stored
-    const pick = (object: SavedObject): Candidate | undefined =>
+    const pick = (object: HitSummary): Candidate | undefined =>
       object.id === id ? { type, id, title: object.title, snapshot } : undefined
     const found = (await watched.pick(stored, pick))?.at(-1)
     if (found !== undefined) return found
@@ -178,7 +178,7 @@ function watchReading({ onUnreadable, ...options }: SearchOptions) {
   return {
     async pick<Item>(
       stored: StoredExport,
-      pick: (object: SavedObject, hit: RawHit) => Item | undefined,
+      pick: (object: HitSummary, hit: RawHit) => Item | undefined,
     ): Promise<Item[] | undefined> {
       const picked = await pickObjects(stored, pick, noting)
       anyRead ||= picked !== undefined

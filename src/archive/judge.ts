@@ -1,7 +1,7 @@
 import type { LostIds, SortedIndex } from '../export/content-digest.ts'
 import type { Sizes } from '../export/sizes.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import { type ChangedObject, compareWithPrevious, type TypeChanges } from './changes.ts'
+import { compareWithPrevious, type NamedObject, type TypeChanges } from './changes.ts'
 import {
   type Baseline,
   findBaselines,
@@ -21,7 +21,7 @@ export interface MissingObjects {
   readonly type: string
   readonly count: number
   /** The first ten. */
-  readonly objects: readonly ChangedObject[]
+  readonly objects: readonly NamedObject[]
 }
 
 /** Whether a snapshot can be trusted. */

@@ -1,7 +1,7 @@
 import { canOpen, type DataFile, proveDataFile } from '../datafile/data-file.ts'
 import { cannotOpen, OpenError, type Opener } from '../datafile/encryption.ts'
 import type { RawHit, ScanLimits } from '../export/export-scanner.ts'
-import type { SavedObject } from '../export/saved-object.ts'
+import type { HitSummary } from '../export/hit-summary.ts'
 import { createExportScan, type ExportContent } from '../export/scan-export.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
@@ -26,7 +26,7 @@ export async function proveExport(
   { type, file }: { type: string; file: DataFile },
   options: {
     limits?: ScanLimits | undefined
-    onObject?: (object: SavedObject, hit: RawHit) => void
+    onObject?: (object: HitSummary, hit: RawHit) => void
     drain?: (() => Promise<void>) | undefined
     opener?: Opener | undefined
     signal?: AbortSignal | undefined

@@ -4,7 +4,7 @@ import { canOpen, proveDataFile } from '../datafile/data-file.ts'
 import { cannotOpen, type Opener } from '../datafile/encryption.ts'
 import { DashkeepError } from '../errors.ts'
 import type { RawHit, ScanLimits } from '../export/export-scanner.ts'
-import type { SavedObject } from '../export/saved-object.ts'
+import type { HitSummary } from '../export/hit-summary.ts'
 import type { ExportContent } from '../export/scan-export.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey } from './archive.ts'
@@ -48,7 +48,7 @@ export async function scanObjects(
   manifest: Manifest,
   type: string,
   options: ReadOptions & {
-    onObject?: (object: SavedObject, hit: RawHit) => void
+    onObject?: (object: HitSummary, hit: RawHit) => void
     drain?: () => Promise<void>
   } = {},
 ): Promise<ExportContent> {

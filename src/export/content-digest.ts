@@ -76,7 +76,7 @@ export interface LostIds {
 export function createObjectIndex({ touches = false } = {}): ObjectIndex {
   const records = createRecords()
   return {
-    add: (id, hit) => records.add(objectKey(id), objectState(hit, touches)),
+    add: (id, hit) => records.add(idDigest(id), stateDigest(hit, touches)),
     finish: () => indexOf(sortRecords(records), touches),
   }
 }
@@ -85,17 +85,17 @@ export function createObjectIndex({ touches = false } = {}): ObjectIndex {
  * Stands for an object's id: SHA-256 of the id written as a JSON string, which is well formed for
  * every id, so that ids that differ only in a lone surrogate do not meet.
  */
-function objectKey(id: string): string {
+function idDigest(id: string): string {
   return hash('sha256', JSON.stringify(id), 'binary').slice(0, HALF_BYTES)
 }
 
 /** Stands for an object's state: SHA-256 of its stable bytes. */
-function objectState(hit: RawHit, touches: boolean): string {
+function stateDigest(hit: RawHit, touches: boolean): string {
   return hash('sha256', stableBytes(hit, { touches }), 'binary').slice(0, HALF_BYTES)
 }
 
 /** Stands for the id of hits that have none. */
-const withoutId = objectKey('')
+const withoutId = idDigest('')
 
 /** Makes an index of sorted records. */
 function indexOf(records: Records, touches: boolean): SortedIndex {
@@ -108,7 +108,7 @@ function indexOf(records: Records, touches: boolean): SortedIndex {
   for (const piece of records.pieces()) digest.update(piece)
   let duplicates = 0
   for (let place = 0; place < count; place += 1) if (isDuplicate(place)) duplicates += 1
-  const findId = (id: string) => findKey(keyAt, count, objectKey(id))
+  const findId = (id: string) => findKey(keyAt, count, idDigest(id))
   const isWithoutId = (place: number) => keyAt(place) === withoutId
 
   function sampleIds(): string {
@@ -137,7 +137,7 @@ function indexOf(records: Records, touches: boolean): SortedIndex {
     contentDigest: digest.digest('hex'),
     find: findId,
     matches(place, hit) {
-      const state = objectState(hit, touches)
+      const state = stateDigest(hit, touches)
       const key = keyAt(place)
       for (let at = place; at < count && keyAt(at) === key; at += 1) {
         if (stateAt(at) === state) return true

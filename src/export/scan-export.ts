@@ -6,12 +6,12 @@ import {
   type ScanLimits,
 } from './export-scanner.ts'
 import {
+  type HitSummary,
   isHollow,
   type RemarkKind,
   type Remarks,
-  readSavedObject,
-  type SavedObject,
-} from './saved-object.ts'
+  summarizeHit,
+} from './hit-summary.ts'
 import { createSizes, type Sizes } from './sizes.ts'
 
 /** What one pass over an export document finds. */
@@ -49,7 +49,7 @@ export function createExportScan(
   type: string,
   options: {
     limits?: ScanLimits | undefined
-    onObject?: (object: SavedObject, hit: RawHit) => void
+    onObject?: (object: HitSummary, hit: RawHit) => void
     onMembers?: (members: ExportMembers) => void
   } = {},
 ): ExportScan {
@@ -60,7 +60,7 @@ export function createExportScan(
   let hollow = 0
   let withoutId = 0
   const scanner = createExportScanner((hit) => {
-    const object = readSavedObject(hit, type)
+    const object = summarizeHit(hit, type)
     for (const kind of object.remarks) count(remarks, kind, 1)
     index.add(object.id, hit)
     objects += 1

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, stringifyLossless } from './lossless-json.ts'
 import { findNeeds } from './references.ts'
-import type { ParsedObject } from './saved-object.ts'
+import type { SavedObject } from './saved-object.ts'
 
 /** Members of `_source` that the import of stock Kibana knows beside type, attributes, references. */
 const versionMembers = ['migrationVersion', 'coreMigrationVersion', 'typeMigrationVersion']
@@ -14,7 +14,7 @@ const versionMembers = ['migrationVersion', 'coreMigrationVersion', 'typeMigrati
  * can check them; those migrations also bring old attributes up to date, since a line without
  * `migrationVersion` passes through all of them.
  */
-export function toNdjsonLine(object: ParsedObject): string | undefined {
+export function toNdjsonLine(object: SavedObject): string | undefined {
   if (object.form === 'other') return undefined
   const source = object.form === 'oldest' ? undefined : (object.hit.get('_source') as JsonObject)
   const line: JsonObject = new Map()

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type JsonObject, type JsonValue, stringifyLossless } from './lossless-json.ts'
-import type { ParsedObject } from './saved-object.ts'
+import type { SavedObject } from './saved-object.ts'
 import { touchMembers } from './unstable-members.ts'
 
 /** In the oldest form these lie among the attributes. */
@@ -11,7 +11,7 @@ const touched = [...touchMembers, '_updatedBy']
  * the spelling of the text. For comparing with a service, which writes objects its own way; what is
  * kept in the archive is compared byte for byte.
  */
-export function objectState({ form, attributes, references }: ParsedObject): string {
+export function objectState({ form, attributes, references }: SavedObject): string {
   const own = [...attributes].filter(([name]) => form !== 'oldest' || !touched.includes(name))
   const pointsTo = references.map(({ name, type, id }) => JSON.stringify([name, type, id])).sort()
   return hash('sha256', stringifyLossless([sorted(new Map(own)), ...pointsTo]), 'base64')

@@ -1,5 +1,5 @@
 import { asJsonObject, asText, type JsonObject, tryParseLossless } from './lossless-json.ts'
-import type { ParsedObject, Reference } from './saved-object.ts'
+import type { Reference, SavedObject } from './saved-object.ts'
 
 /** The type of what every search rests on, and no export can contain. */
 export const indexPatternType = 'index-pattern'
@@ -22,7 +22,7 @@ export interface ObjectNeeds {
  * `indexRefName`, `indexPatternRefName` with `references`. Nested text that cannot be read points
  * to nothing.
  */
-export function findNeeds(object: ParsedObject): ObjectNeeds {
+export function findNeeds(object: SavedObject): ObjectNeeds {
   const collector = createCollector(object.references)
   collectPanels(object.attributes, collector)
   collectSavedSearch(object.attributes, collector)

@@ -25,7 +25,7 @@ export interface Reference {
 }
 
 /** A saved object with everything its hit says. */
-export interface ParsedObject {
+export interface SavedObject {
   /** `<type>:<object id>`; empty when the hit names no id. */
   readonly id: string
   readonly type: string
@@ -44,7 +44,7 @@ export interface ParsedObject {
  * Reads a hit of an export of `type`, given as its bytes. Bytes that are not UTF-8 show as U+FFFD.
  * Throws a `SyntaxError` when they are no JSON object.
  */
-export function parseSavedObject(bytes: Uint8Array, type: string): ParsedObject {
+export function parseSavedObject(bytes: Uint8Array, type: string): SavedObject {
   const { buffer, byteOffset, byteLength } = bytes
   const hit = asJsonObject(
     parseLossless(Buffer.from(buffer, byteOffset, byteLength).toString('utf8')),

@@ -1,7 +1,7 @@
 import { createHeapBudget } from '../archive/heap-budget.ts'
 import { DashkeepError } from '../errors.ts'
 import { findNeeds, type ObjectNeeds } from '../objects/references.ts'
-import { type ParsedObject, parseSavedObject } from '../objects/saved-object.ts'
+import { parseSavedObject, type SavedObject } from '../objects/saved-object.ts'
 import type { RestoreSource } from './source.ts'
 
 /** What a restore knows of an object without holding it. */
@@ -17,7 +17,7 @@ export interface ObjectEntry extends ObjectNeeds {
 }
 
 /** Says in what state an object is. */
-export type StateOf = (object: ParsedObject, hit: Uint8Array) => string
+export type StateOf = (object: SavedObject, hit: Uint8Array) => string
 
 /**
  * Reads a source to its end, and so proves all of it. Throws an `unverified` error when the source

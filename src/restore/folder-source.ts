@@ -10,7 +10,7 @@ import {
   type ScanLimits,
 } from '../export/export-scanner.ts'
 import { describeFileError, readSmallFile } from '../local-files.ts'
-import { closeFile } from '../objects/opened-file.ts'
+import { fromEditable } from '../objects/editable-object.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
 import { findReportedError } from '../reported-error.ts'
 import { countHits } from './count-hits.ts'
@@ -71,7 +71,7 @@ async function readOpened(
 ): Promise<Uint8Array> {
   try {
     const text = await readSmallFile(path, { maxBytes: OPENED_TIMES * maxHitBytes, noLinks: true })
-    const hit = closeFile(text)
+    const hit = fromEditable(text)
     parseSavedObject(hit, type)
     return hit
   } catch (cause) {

@@ -5,9 +5,9 @@ import { z } from 'zod'
 import { typeNamePattern } from '../archive/manifest.ts'
 import { DashkeepError } from '../errors.ts'
 import { openFresh, readSmallFile } from '../local-files.ts'
+import { toEditable } from '../objects/editable-object.ts'
 import { nameFiles } from '../objects/file-names.ts'
 import { splitId } from '../objects/object-id.ts'
-import { openFile } from '../objects/opened-file.ts'
 import type { ObjectEntry } from './catalogue.ts'
 import type { Selection } from './choose.ts'
 import { cannotWrite, fileMode, refuseExisting, type WriteOptions } from './new-file.ts'
@@ -89,7 +89,7 @@ async function writeType(
   if (ofType.length > 0) await makeOwnFolder(join(folder, type))
   for await (const { entry, hit } of readChosen(source, type, ofType)) {
     const name = `${type}/${nameOf.get(entry)}`
-    const text = openFile(hit)
+    const text = toEditable(hit)
     await writeWhole(join(folder, name), text)
     list.set(name, createHash('sha256').update(text).digest('hex'))
   }

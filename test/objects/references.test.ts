@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { findNeeds } from '../../src/objects/references.ts'
-import { type ParsedObject, parseSavedObject } from '../../src/objects/saved-object.ts'
+import { parseSavedObject, type SavedObject } from '../../src/objects/saved-object.ts'
 
-function parse(type: string, object: object, more: object = {}): ParsedObject {
+function parse(type: string, object: object, more: object = {}): SavedObject {
   const hit = { _type: 'doc', _id: `${type}:a`, _source: { type, [type]: object, ...more } }
   return parseSavedObject(Buffer.from(JSON.stringify(hit)), type)
 }
 
 /** The first object of the oldest form. */
-function parseOldest(type: string, object: object): ParsedObject {
+function parseOldest(type: string, object: object): SavedObject {
   return parseSavedObject(
     Buffer.from(JSON.stringify({ _type: type, _id: 'a', _source: object })),
     type,

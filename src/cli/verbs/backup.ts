@@ -1,4 +1,4 @@
-import { type ChangedObject, type TypeChanges, totalChanges } from '../../archive/changes.ts'
+import { type NamedObject, type TypeChanges, totalChanges } from '../../archive/changes.ts'
 import { adviseOnSuspect } from '../../archive/guard.ts'
 import type { MissingObjects } from '../../archive/judge.ts'
 import { countObjects, countStoredBytes } from '../../archive/manifest.ts'
@@ -186,7 +186,7 @@ function describeMissing({ type, count, objects }: MissingObjects): string {
 
 function printChanges(terminal: Terminal, change: TypeChanges): void {
   const { colors } = terminal
-  const kinds: [string, readonly ChangedObject[], number][] = [
+  const kinds: [string, readonly NamedObject[], number][] = [
     [colors.green('+'), change.added, change.counts.added],
     [colors.red('-'), change.removed, change.counts.removed],
     [colors.yellow('~'), change.changed, change.counts.changed],

@@ -48,7 +48,7 @@ export type RemarkKind =
 export type Remarks = Partial<Record<RemarkKind, number>>
 
 /** What dashkeep needs to know of a hit; the hit itself stays in its bytes. */
-export interface SavedObject {
+export interface HitSummary {
   /** `<type>:<object id>` for all three forms of hits; empty when the hit names no id. */
   readonly id: string
   /** The saved object's title, or the name of a sub account; undefined when it has none. */
@@ -142,7 +142,7 @@ function shapeOf(type: string): Shape {
 }
 
 /** Reads one hit of an export of `type`. */
-export function readSavedObject(hit: RawHit, type: string): SavedObject {
+export function summarizeHit(hit: RawHit, type: string): HitSummary {
   const remarks: RemarkKind[] = []
   if (!isUtf8(hit.bytes)) remarks.push('invalid-utf8')
   const shape = shapeOf(type)
@@ -173,7 +173,7 @@ export function readSavedObject(hit: RawHit, type: string): SavedObject {
  * Whether a hit is worth nothing to a restore: it has no id, no saved object, or an empty one. An
  * export of nothing but such hits is as good as an empty one.
  */
-export function isHollow({ id, remarks }: SavedObject): boolean {
+export function isHollow({ id, remarks }: HitSummary): boolean {
   return id === '' || remarks.includes('no-source') || remarks.includes('no-content')
 }
 

@@ -11,28 +11,28 @@ import {
 import { nestedMembers } from './open-nested.ts'
 import { unstableHitMembers } from './unstable-members.ts'
 
-/** What stands in for the unstable members of a hit. */
+/** Replaces the unstable members of a hit. */
 const envelope: JsonObject = new Map<string, JsonValue>([
   ['_index', '.kibana'],
   ['_score', 1],
 ])
 
-/** The deepest indentation that nested text is recognised with. */
+/** Largest indentation of nested text, in spaces, that is recognised. */
 const MAX_INDENT = 4
 
 /**
- * Writes a hit as a file for people and for git: indented, nested JSON text opened up, without
- * `_index` and `_score`. `closeFile` gives back a hit with the same stable bytes.
+ * Converts a hit to a file that people can edit and git can compare: indented, with nested JSON text
+ * parsed, without `_index` and `_score`. `fromEditable` returns a hit with the same stable bytes.
  *
- * The file says in `nested` which members are text in the hit, by JSON pointer (RFC 6901), and with
- * how many spaces that text is indented. Nested text that this does not give back stays text, and a
- * hit that is written in an unusual way stays whole, as `text` or, when it is not UTF-8, `base64`.
+ * The member `nested` lists the members that are text in the hit, by JSON pointer (RFC 6901), each
+ * with the indentation of its text. Nested text that cannot be restored byte for byte stays text. A
+ * hit in an unusual notation is kept whole, as `text`, or as `base64` when it is not UTF-8.
  */
-export function openFile(hit: Uint8Array): string {
-  return `${stringifyLossless(new Map<string, JsonValue>(openHit(hit)), 2)}\n`
+export function toEditable(hit: Uint8Array): string {
+  return `${stringifyLossless(new Map<string, JsonValue>(editableMembers(hit)), 2)}\n`
 }
 
-function openHit(hit: Uint8Array): [string, JsonValue][] {
+function editableMembers(hit: Uint8Array): [string, JsonValue][] {
   const bytes = Buffer.from(hit.buffer, hit.byteOffset, hit.byteLength)
   if (!isUtf8(bytes)) return [['base64', bytes.toString('base64')]]
   const text = bytes.toString()
@@ -41,22 +41,22 @@ function openHit(hit: Uint8Array): [string, JsonValue][] {
   const members = new Map([...value].filter(([name]) => !unstableHitMembers.includes(name)))
   const nested: JsonObject = new Map()
   return [
-    ['hit', opened(members, '', nested)],
+    ['hit', unfold(members, '', nested)],
     ['nested', nested],
   ]
 }
 
-/** A copy of the value with its nested text opened; `nested` takes where that was, and its style. */
-function opened(value: JsonValue, pointer: string, nested: JsonObject): JsonValue {
+/** Copies the value with its nested text parsed. Adds the pointer and indentation of each to `nested`. */
+function unfold(value: JsonValue, pointer: string, nested: JsonObject): JsonValue {
   const below = (name: string | number) =>
     `${pointer}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
-  if (Array.isArray(value)) return value.map((item, place) => opened(item, below(place), nested))
+  if (Array.isArray(value)) return value.map((item, index) => unfold(item, below(index), nested))
   if (!(value instanceof Map)) return value
   const copy: JsonObject = new Map()
   for (const [name, item] of value) {
     const found = nestedMembers.has(name) && typeof item === 'string' ? readNested(item) : undefined
     if (found !== undefined) nested.set(below(name), found.indent)
-    copy.set(name, opened(found?.value ?? item, below(name), nested))
+    copy.set(name, unfold(found?.value ?? item, below(name), nested))
   }
   return copy
 }
@@ -71,8 +71,8 @@ function readNested(text: string): { value: JsonValue; indent: number } | undefi
   return undefined
 }
 
-/** Reads what `openFile` wrote, edited or not, as a hit. Throws a `SyntaxError` for anything else. */
-export function closeFile(text: string): Uint8Array {
+/** Converts a file of `toEditable`, edited or not, to a hit. Throws a `SyntaxError` for other text. */
+export function fromEditable(text: string): Uint8Array {
   const file = asJsonObject(parseLossless(text))
   const whole = asText(file?.get('text'))
   if (whole !== undefined) return Buffer.from(whole)
@@ -83,14 +83,14 @@ export function closeFile(text: string): Uint8Array {
   if (hit === undefined || nested === undefined) {
     throw new SyntaxError('it has no members hit and nested')
   }
-  // What lies deeper is closed first: text within text.
-  const places = [...nested].sort(([a], [b]) => b.length - a.length)
-  for (const [pointer, indent] of places) closeAt(hit, pointer, Number(indent))
+  // The deepest first, since text can hold text.
+  const pointers = [...nested].sort(([a], [b]) => b.length - a.length)
+  for (const [pointer, indent] of pointers) foldAt(hit, pointer, Number(indent))
   return Buffer.from(stringifyLossless(new Map([...envelope, ...hit])))
 }
 
-/** A place that an edit took away, or made text, is left as it is. */
-function closeAt(hit: JsonObject, pointer: string, indent: number): void {
+/** Writes a value as text again. Does nothing when an edit removed the value or made it text. */
+function foldAt(hit: JsonObject, pointer: string, indent: number): void {
   const names = pointer
     .split('/')
     .slice(1)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readSavedObject } from '../../src/export/saved-object.ts'
+import { summarizeHit } from '../../src/export/hit-summary.ts'
 import { createExportScan } from '../../src/export/scan-export.ts'
 import { rawHit } from '../archive/hits.ts'
 
@@ -31,7 +31,7 @@ const dashboard = {
 }
 
 function read(hit: unknown, type: string) {
-  return readSavedObject(rawHit(JSON.stringify(hit)), type)
+  return summarizeHit(rawHit(JSON.stringify(hit)), type)
 }
 
 /** A hit in today's form. */
@@ -191,7 +191,7 @@ describe('a hit that departs from the specification is kept with a remark', () =
   it('when its bytes are not UTF-8', () => {
     const [before, after] = JSON.stringify(hitOf('search', search)).split('Errors')
     const bytes = [Buffer.from(`${before}`), Uint8Array.of(0xc3, 0x28), Buffer.from(`${after}`)]
-    const object = readSavedObject(rawHit(Buffer.concat(bytes)), 'search')
+    const object = summarizeHit(rawHit(Buffer.concat(bytes)), 'search')
     expect(object).toEqual({ id: 'search:a', title: '\ufffd(', remarks: ['invalid-utf8'] })
   })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stableBytes } from '../../src/export/content-digest.ts'
-import { closeFile, openFile } from '../../src/objects/opened-file.ts'
+import { fromEditable, toEditable } from '../../src/objects/editable-object.ts'
 import { joinMembers, membersText, memberText, stringText } from '../archive/arbitrary-json.ts'
 import { rawHit } from '../archive/hits.ts'
 
@@ -10,7 +10,7 @@ function stable(hit: string | Uint8Array): string {
 }
 
 function opened(hit: object | string) {
-  return JSON.parse(openFile(Buffer.from(typeof hit === 'string' ? hit : JSON.stringify(hit))))
+  return JSON.parse(toEditable(Buffer.from(typeof hit === 'string' ? hit : JSON.stringify(hit))))
 }
 
 const panels = [{ panelIndex: 1, id: 'a' }]
@@ -23,7 +23,7 @@ function hitWith(dashboard: object): object {
 }
 
 describe('a file for git', () => {
-  it('has nested JSON opened, and nothing that differs between two exports', () => {
+  it('contains parsed nested JSON, and nothing that differs between two exports', () => {
     expect(opened(hitWith({ panelsJSON: JSON.stringify(panels) }))).toEqual({
       hit: {
         _type: 'doc',
@@ -54,22 +54,22 @@ describe('a file for git', () => {
   it('keeps a hit of unusual spelling whole', () => {
     expect(opened('{ "_id": "a" }')).toEqual({ text: '{ "_id": "a" }' })
     const bytes = Buffer.concat([Buffer.from('{"_id":"'), Buffer.of(0xff), Buffer.from('"}')])
-    expect(closeFile(openFile(bytes))).toEqual(bytes)
+    expect(fromEditable(toEditable(bytes))).toEqual(bytes)
   })
 
-  it('closes what was edited, and leaves what is gone', () => {
-    const file = openFile(
+  it('converts edited members to text, and ignores removed ones', () => {
+    const file = toEditable(
       Buffer.from(JSON.stringify(hitWith({ panelsJSON: JSON.stringify(panels), visState: '{}' }))),
     )
     const edited = JSON.parse(file)
     edited.hit._source.dashboard.panelsJSON[0].id = 'b'
     delete edited.hit._source.dashboard.visState
-    const hit = JSON.parse(Buffer.from(closeFile(JSON.stringify(edited))).toString())
+    const hit = JSON.parse(Buffer.from(fromEditable(JSON.stringify(edited))).toString())
     expect(hit._source.dashboard).toEqual({ panelsJSON: '[{"panelIndex":1,"id":"b"}]' })
   })
 
   it.each(['', 'null', '{}', '{"hit":1,"nested":{}}', '{"hit":{}}'])('is not %j', (text) => {
-    expect(() => closeFile(text)).toThrow(SyntaxError)
+    expect(() => fromEditable(text)).toThrow(SyntaxError)
   })
 
   const name = fc.oneof(
@@ -95,7 +95,7 @@ describe('a file for git', () => {
     )
     fc.assert(
       fc.property(hit, (bytes) => {
-        expect(stable(closeFile(openFile(Buffer.from(bytes))))).toBe(stable(bytes))
+        expect(stable(fromEditable(toEditable(Buffer.from(bytes))))).toBe(stable(bytes))
       }),
       { numRuns: 500 },
     )
@@ -104,7 +104,7 @@ describe('a file for git', () => {
   it('gives back the stable bytes of hits of any spelling', () => {
     fc.assert(
       fc.property(membersText(memberText(stringText, text)).map(joinMembers), (bytes) => {
-        expect(stable(closeFile(openFile(Buffer.from(bytes))))).toBe(stable(bytes))
+        expect(stable(fromEditable(toEditable(Buffer.from(bytes))))).toBe(stable(bytes))
       }),
     )
   })
