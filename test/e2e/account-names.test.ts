@@ -74,7 +74,7 @@ describe('an account of the archive', () => {
     const { exitCode, stderr } = await trial.run(['show', '--account', 'team-501'])
     expect([exitCode, stderr]).toEqual([
       2,
-      'error: Cannot choose the account team-501: snapshots of several accounts were taken under this name\nhint: choose one by its id: 501, 502\n',
+      'error: Cannot choose the account team-501: the archive has several accounts with this name\nhint: use one of the ids 501, 502\n',
     ])
     // With its id in the configuration, it is clear which one is meant.
     const shown = await trial.run(['show', '--json', '--account', 'team-501'], trial.changes)
@@ -91,7 +91,9 @@ describe('an account of the archive', () => {
       const { exitCode, stderr } = await trial.run(['list', '--account', text], trial.changes)
       expect([exitCode, stderr]).toEqual([
         2,
-        expect.stringMatching(/is the configured name of an account and may be .* id\nhint: /),
+        expect.stringMatching(
+          /is the name of a configured account and may be the id of another\nhint: /,
+        ),
       ])
     }
     const same = await configure(trial, [{ name: '501', accountId: 501, token: token(501) }])
@@ -105,7 +107,7 @@ describe('an account of the archive', () => {
     expect([exitCode, stderr]).toEqual([
       2,
       expect.stringMatching(
-        /^error: Cannot find the account team-503: neither the configuration nor .*archive names it\nhint: there are team-501, team-502/,
+        /^error: Cannot find the account team-503: neither the configuration nor .*archive has this name\nhint: known names are team-501, team-502/,
       ),
     ])
   })
@@ -172,7 +174,9 @@ describe('a configured account', () => {
     const unknown = await trial.run(['backup', '-a', '77'], trial.changes)
     expect([unknown.exitCode, unknown.stderr]).toEqual([
       2,
-      expect.stringMatching(/^error: Cannot find the account 77: .*\nhint: it names a501, a502\n$/),
+      expect.stringMatching(
+        /^error: Cannot find the account 77: .*\nhint: configured are a501, a502\n$/,
+      ),
     ])
   })
 

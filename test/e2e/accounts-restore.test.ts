@@ -123,7 +123,7 @@ describe('accounts restore', () => {
     const planned = await run('accounts', 'restore')
     expect(planned.stdout).toMatch(/maxDailyGB: 5 → 1[\s\S]*maxDailyGB: 1 → 5[\s\S]*Nothing was/)
     expect(planned.exitCode).toBe(2)
-    expect(planned.stderr).toMatch(/^hint: .* with --yes/m)
+    expect(planned.stderr).toMatch(/^hint: add --yes/m)
     expect(replacesOf(trial)).toEqual([])
     const { exitCode, stdout } = await run('accounts', 'restore', '--yes')
     expect([exitCode, stdout.split('\n').at(-2)]).toEqual([

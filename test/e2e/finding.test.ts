@@ -478,22 +478,22 @@ describe('what cannot be found is an error that helps', () => {
   const cases: [string[], RegExp, RegExp][] = [
     [
       ['diff', '2020-01-01', 'latest'],
-      /the first was taken later/,
-      /the first is 20261101T030000Z/,
+      /the oldest snapshot is newer/,
+      /the oldest is 20261101T030000Z/,
     ],
     [
       ['diff', '20261102T030000Z-ffffff', 'latest'],
       /does not hold it/,
-      /there is 20261102T030000Z/,
+      /similar names are 20261102T030000Z/,
     ],
-    [['show', '202611'], /4 names begin like that/, /20261104T030000Z/],
-    [['diff', 'latest', ''], /does not hold it/, /there is/],
-    [['diff', 'latest~9', 'latest'], /4 in all/, /latest~3/],
+    [['show', '202611'], /4 names begin with it/, /20261104T030000Z/],
+    [['diff', 'latest', ''], /does not hold it/, /similar names are/],
+    [['diff', 'latest~9', 'latest'], /only 4 snapshots/, /latest~3/],
     [['history', 'Ordres'], /no id and no title is like that/, /dashboard:orders/],
     [['history', 'order'], /Cannot tell which object order means/, /dashboard:orders/],
     [['cat', 'dashboard:nope'], /no id and no title/, /most alike|dashkeep find/],
     [['diff', 'latest~1', 'latest', '--type', 'url'], /neither side holds that type/, /search/],
-    [['find', 'x', '--type', 'url'], /holds no such type/, /search, visualization, dashboard/],
+    [['find', 'x', '--type', 'url'], /does not hold it/, /search, visualization, dashboard/],
     [['find', 'x', '--account', '9'], /account 9/, /dashkeep list/],
   ]
 

@@ -103,7 +103,7 @@ describe('with a snapshot from the future', () => {
     await using _trial = trial
     const { exitCode, stderr } = await at(2, ['show', 'latest~1'])
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('the account has 1 in all')
+    expect(stderr).toContain('the account has only 1 snapshot')
   })
 
   it('restore takes the real newest, or the one from the future by its name', async () => {

@@ -155,7 +155,7 @@ describe('list, show and verify', () => {
       const { exitCode, stderr } = await trial.run([verb, `${first.slice(0, 9)}999999Z-000000`])
       expect(exitCode).toBe(2)
       expect(stderr).toMatch(/^error: Cannot find the snapshot \S+: the archive does not hold it\n/)
-      expect(stderr).toContain(`hint: there is ${first}, ${second}\n`)
+      expect(stderr).toContain(`hint: similar names are ${first}, ${second}\n`)
     }
   })
 

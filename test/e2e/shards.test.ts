@@ -86,7 +86,9 @@ describe('accounts asked for by a glob', () => {
     for (const glob of ['eam-*', 'TEAM-*', 'team-5?']) {
       const { exitCode, stderr } = await trial.run(['backup', '-a', glob], trial.changes)
       expect(exitCode).toBe(2)
-      expect(stderr).toContain(`Cannot find an account like ${glob}: the configuration does not`)
+      expect(stderr).toContain(
+        `Cannot find an account that matches ${glob}: the configuration has no`,
+      )
     }
   })
 })

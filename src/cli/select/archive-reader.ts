@@ -1,5 +1,6 @@
-import type { SnapshotFolder } from '../../archive/archive.ts'
+import { readManifest, type SnapshotFolder } from '../../archive/archive.ts'
 import { splitByTime } from '../../archive/future.ts'
+import type { Manifest } from '../../archive/manifest.ts'
 import type { ReadOptions } from '../../archive/read-objects.ts'
 import { readTimeline, type Timeline } from '../../archive/timeline.ts'
 import { openEncryption, scanLimitsOf } from '../../open.ts'
@@ -8,21 +9,21 @@ import type { Context } from '../context.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
 import type { Terminal } from '../terminal.ts'
 import { resolveAccountId } from './choose-account.ts'
-import { selectAccountFolders } from './select-snapshots.ts'
+import { selectAccountFolders, selectFolder } from './select-snapshots.ts'
 
-/** The snapshots of one account, and what reading objects out of them needs. */
+/** The snapshots of one account, with what is needed to read their objects. */
 export interface ArchiveReader extends AsyncDisposable {
   readonly store: ObjectStore
-  /** Oldest first, those from the future included. */
+  /** Every snapshot, oldest first. */
   readonly folders: readonly SnapshotFolder[]
-  /** The same without those from the future. */
+  /** The snapshots that are not from the future, oldest first. */
   readonly past: readonly SnapshotFolder[]
   readonly read: ReadOptions & { readonly signal: AbortSignal }
 }
 
 /**
- * Opens the archive for one account: the one that the command line names, the one of this id, or the
- * only one there is.
+ * Opens the archive for one account: the account with this name or id, or without one the only
+ * account of the archive.
  */
 export async function openReader(
   terminal: Terminal,
@@ -48,7 +49,18 @@ export async function openReader(
   return { store, folders, past, read, ...dispose }
 }
 
-/** Reads the manifests of the account, which takes a while when there are thousands. */
+/** Reads the manifest of the snapshot that a reference, by default the newest, means. */
+export async function readSelected(
+  { store, folders, read }: ArchiveReader,
+  reference: string | undefined,
+  now: Date,
+): Promise<Manifest> {
+  const { accountId, snapshot } = selectFolder(folders, reference ?? 'latest', now)
+  const { manifest } = await readManifest(store, accountId, snapshot, read)
+  return manifest
+}
+
+/** Reads the manifests of the account and shows the progress. */
 export function readWatchedTimeline(
   { progress }: Terminal,
   { store, past, read }: ArchiveReader,

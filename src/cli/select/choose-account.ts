@@ -7,15 +7,16 @@ import { matchesGlob } from '../../objects/match-object.ts'
 import { connectAccount } from '../../open.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
 import type { Context } from '../context.ts'
+import { listSome } from '../print/list-some.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** Accounts a hint names; there may be thousands. */
+/** Accounts that a hint names. */
 const MAX_NAMED = 20
 
-/** Says whom an account's token belongs to; undefined when nobody can say. */
+/** Finds the id of the account that a token belongs to; undefined when the service does not tell. */
 export type Identify = (account: AccountConfig) => Promise<number | undefined>
 
-/** Asks the service for the ids of accounts that are configured without, each once. */
+/** Asks the service for the ids of accounts configured without one, once for each account. */
 export function createIdentify({ config, log }: Context, { env, signal }: Terminal): Identify {
   const known = new Map<AccountConfig, number | undefined>()
   return async (account) => {
@@ -32,9 +33,9 @@ export function createIdentify({ config, log }: Context, { env, signal }: Termin
 }
 
 /**
- * The configuration with only the accounts that were asked for by name, glob or id, in the order
- * asked for, and of these only what the shard of this process has. `identify` finds the ids of
- * accounts that are configured without; without it these have none.
+ * Returns the configuration with only the wanted accounts (names, patterns or ids), in the order of
+ * `wanted`, and of these only the accounts of this process's shard. `identify` finds the ids of
+ * accounts that are configured without one.
  */
 export async function selectAccounts(
   config: Config,
@@ -51,8 +52,8 @@ export async function selectAccounts(
 }
 
 /**
- * Finds the configured account of exactly this name or id. Throws a `usage` error when there is
- * none, or when the text is the name of one and the id of another.
+ * Finds the configured account with exactly this name or id. Throws a `usage` error when there is
+ * none, or when the text is the name of one account and the id of another.
  */
 export async function findAccount(
   config: Config,
@@ -64,7 +65,7 @@ export async function findAccount(
     ({ name, accountId }) => name === text || (id !== undefined && accountId === id),
   )
   const [found, ...others] = matches
-  if (others.length > 0) throw severalMeant(text, matches)
+  if (others.length > 0) throw ambiguousName(text, matches)
   if (found !== undefined) return found
   for (const account of id === undefined ? [] : config.accounts) {
     if (account.accountId === undefined && (await identify?.(account)) === id) return account
@@ -79,13 +80,13 @@ async function findAccounts(
 ): Promise<AccountConfig[]> {
   if (!/[*?]/.test(text)) return [await findAccount(config, text, identify)]
   const found = config.accounts.filter(({ name }) => matchesGlob(name, text))
-  if (found.length === 0) throw unknownAccount(config, `an account like ${text}`)
+  if (found.length === 0) throw unknownAccount(config, `an account that matches ${text}`)
   return found
 }
 
 /**
- * Finds the configured accounts that a snapshot is of: those with its id, else those without an id that
- * have the name under which it was taken. Whom the token belongs to is for the service to say.
+ * Finds the configured accounts that a snapshot may belong to: those with its account id, else those
+ * without an id that have the name under which it was taken. Only the service knows the token's owner.
  */
 export function ownersOf(
   { accounts }: Config,
@@ -97,11 +98,10 @@ export function ownersOf(
 }
 
 /**
- * Finds the id of the account that a name or an id means: that of the configured account, else of
- * the account whose newest manifest records the name, as the configuration or the service had it.
- * An id need not be in the archive. Undefined for a configured account without an id of which the
- * archive knows nothing. Throws a `usage` error for a name that nothing knows, or that several
- * accounts have.
+ * Finds the id of an account by its name or id. Looks for the name in the configuration, then in the
+ * newest manifest of each account, which records the configured name and the service's name. An id
+ * need not be in the archive. Returns undefined for a configured account without an id that no
+ * manifest records. Throws a `usage` error for an unknown name, and for a name of several accounts.
  */
 export async function lookUpAccount(
   store: ObjectStore,
@@ -118,18 +118,18 @@ export async function lookUpAccount(
   if (configured?.accountId !== undefined) return configured.accountId
   const recorded = await Array.fromAsync(readStatus(store, options))
   const asConfigured = recorded.filter(({ configuredAs }) => configuredAs === text)
-  // The service's own name may be that of another account than the one configured so.
+  // The service may use this name for another account than the configuration does.
   const asNamed = configured ? [] : recorded.filter(({ accountName }) => accountName === text)
   const found = (asConfigured.length > 0 ? asConfigured : asNamed).map(({ accountId }) => accountId)
-  if (found.length > 1) throw severalTaken(text, found)
+  if (found.length > 1) throw severalRecorded(text, found)
   if (found.length === 0 && configured === undefined) {
     const names = recorded.map((one) => one.configuredAs ?? one.accountName ?? '')
-    throw nowhereNamed(text, [...config.accounts.map(({ name }) => name), ...names])
+    throw unknownName(text, [...config.accounts.map(({ name }) => name), ...names])
   }
   return found[0]
 }
 
-/** Reads the `--account` of a verb that reads the archive; undefined when none is given. */
+/** Finds the account id that `--account` means; undefined when the option is not given. */
 export async function resolveAccountId(
   store: ObjectStore,
   config: Config,
@@ -140,17 +140,17 @@ export async function resolveAccountId(
   const accountId = await lookUpAccount(store, config, text, options)
   if (accountId !== undefined) return accountId
   throw new DashkeepError(
-    `Cannot find the account ${text} in the archive: no snapshot was taken under this name`,
+    `Cannot find the account ${text}: no snapshot was taken under this name`,
     {
       kind: 'usage',
-      hint: 'give its id, or set its accountId in the configuration; `dashkeep list` shows the ids there are',
+      hint: 'use its id, or set its accountId in the configuration; `dashkeep list` lists the ids',
     },
   )
 }
 
 /**
- * What the configuration calls an account, or what the manifest of a run says that it called it.
- * Undefined for the one account of the environment, which nobody has named.
+ * The configured name of an account, or the configured name that a manifest recorded. Undefined for
+ * the single account configured by environment variables, which has no name.
  */
 export function configuredName(
   { accounts }: Config,
@@ -163,51 +163,52 @@ export function configuredName(
 }
 
 function unknownAccount({ accounts }: Config, what: string): DashkeepError {
-  return new DashkeepError(`Cannot find ${what}: the configuration does not name it`, {
+  return new DashkeepError(`Cannot find ${what}: the configuration has no such account`, {
     kind: 'usage',
-    hint: `it names ${listNames(accounts.map(({ name }) => name))}`,
+    hint: `configured are ${listNames(accounts.map(({ name }) => name))}`,
   })
 }
 
-function nowhereNamed(text: string, names: readonly string[]): DashkeepError {
+function unknownName(text: string, names: readonly string[]): DashkeepError {
   const known = [...new Set(names)].filter((name) => name !== '')
   return new DashkeepError(
-    `Cannot find the account ${text}: neither the configuration nor the newest manifests of the archive names it`,
+    `Cannot find the account ${text}: neither the configuration nor the archive has this name`,
     {
       kind: 'usage',
-      hint: known.length > 0 ? `there are ${listNames(known)}` : '`dashkeep list` shows the ids',
+      hint:
+        known.length > 0 ? `known names are ${listNames(known)}` : '`dashkeep list` lists the ids',
     },
   )
 }
 
 function listNames(names: readonly string[]): string {
-  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''
-  return `${names.slice(0, MAX_NAMED).join(', ')}${more}`
+  return listSome(names, MAX_NAMED)
 }
 
-function severalMeant(text: string, matches: readonly AccountConfig[]): DashkeepError {
+function ambiguousName(text: string, matches: readonly AccountConfig[]): DashkeepError {
   const ways = matches.map(({ name, accountId }) => {
-    const way = name === text ? accountId : name
-    return way === undefined || String(way) === text ? `another name for ${name}` : String(way)
+    const other = name === text ? accountId : name
+    const isUsable = other !== undefined && String(other) !== text
+    return isUsable ? `use ${other}` : `rename ${name} in the configuration`
   })
   return new DashkeepError(
-    `Cannot choose the account ${text}: several configured accounts have it as name or id`,
-    { kind: 'usage', hint: `say ${ways.join(' or ')}` },
+    `Cannot choose the account ${text}: it is the name or id of several configured accounts`,
+    { kind: 'usage', hint: ways.join(' or ') },
   )
 }
 
 function nameOrId(text: string, { accountId }: AccountConfig): DashkeepError {
   const way =
-    accountId === undefined ? 'set the accountId of that account, and' : `say ${accountId}, or`
+    accountId === undefined ? 'set the accountId of that account, and' : `use ${accountId}, or`
   return new DashkeepError(
-    `Cannot choose the account ${text}: this is the configured name of an account and may be another's id`,
-    { kind: 'usage', hint: `${way} give it a name that is no number` },
+    `Cannot choose the account ${text}: it is the name of a configured account and may be the id of another`,
+    { kind: 'usage', hint: `${way} give it a name that is not a number` },
   )
 }
 
-function severalTaken(text: string, ids: readonly number[]): DashkeepError {
+function severalRecorded(text: string, ids: readonly number[]): DashkeepError {
   return new DashkeepError(
-    `Cannot choose the account ${text}: snapshots of several accounts were taken under this name`,
-    { kind: 'usage', hint: `choose one by its id: ${ids.join(', ')}` },
+    `Cannot choose the account ${text}: the archive has several accounts with this name`,
+    { kind: 'usage', hint: `use one of the ids ${listSome(ids.map(String), MAX_NAMED)}` },
   )
 }

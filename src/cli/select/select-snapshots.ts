@@ -2,21 +2,28 @@ import { listFolders, type SnapshotFolder } from '../../archive/archive.ts'
 import { DashkeepError } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
+import type { Context } from '../context.ts'
+import { listSome } from '../print/list-some.ts'
 import { warnOfFuture } from '../print/warn-of-future.ts'
+import type { Terminal } from '../terminal.ts'
+import { resolveAccountId } from './choose-account.ts'
 import { findReferenced, nearestNames, referenceForms } from './snapshot-reference.ts'
+
+/** Accounts that a hint lists. */
+const MAX_LISTED = 20
 
 interface SelectOptions {
   readonly accountId?: number | undefined
   readonly signal: AbortSignal
-  /** What `3 days ago` is counted from, and what snapshots from the future are told by. */
+  /** The present time: `3 days ago` counts from it, and later snapshots are from the future. */
   readonly now: Date
-  /** Gets a warning of each account that has snapshots from the future. */
+  /** Receives a warning for each account that has snapshots from the future. */
   readonly log: Logger
 }
 
 /**
- * Finds the snapshots that a command line means (see `findReferenced`), each reference counting for
- * every account. Throws a `usage` error for what the archive does not hold.
+ * Finds the snapshots that references mean (see `findReferenced`), in every account. Throws a `usage`
+ * error for a reference that no account has.
  */
 export async function selectSnapshots(
   store: ObjectStore,
@@ -30,8 +37,8 @@ export async function selectSnapshots(
   return [...new Set(selected)]
 }
 
-/** Finds the one snapshot that a reference means. Throws when accounts have to be told apart. */
-export async function selectSnapshot(
+/** Finds the one snapshot that a reference means. Throws a `usage` error when several accounts have one. */
+async function selectSnapshot(
   store: ObjectStore,
   reference: string,
   options: SelectOptions,
@@ -40,12 +47,24 @@ export async function selectSnapshot(
   const [first] = folders
   if (first !== undefined && folders.length === 1) return first
   throw severalAccounts(
-    `Cannot choose the snapshot ${reference}: several accounts have one`,
+    `Cannot choose the snapshot ${reference}: several accounts have such a snapshot`,
     folders.map(({ accountId }) => accountId),
   )
 }
 
-/** The snapshots of one account, oldest first. Throws when there are several accounts or none. */
+/** Finds the one snapshot that `--account` and a reference, by default the newest, mean. */
+export async function selectByOptions(
+  { now: clock, signal }: Terminal,
+  { config, log }: Context,
+  store: ObjectStore,
+  { account, snapshot = 'latest' }: { readonly account?: string; readonly snapshot?: string },
+): Promise<SnapshotFolder> {
+  const now = clock()
+  const accountId = await resolveAccountId(store, config, account, { now, signal })
+  return selectSnapshot(store, snapshot, { accountId, signal, now, log })
+}
+
+/** The snapshots of one account, oldest first. Throws when the archive holds several accounts or none. */
 export async function selectAccountFolders(
   store: ObjectStore,
   options: SelectOptions,
@@ -58,7 +77,7 @@ export async function selectAccountFolders(
   ])
 }
 
-/** Finds what a reference means among the snapshots of one account. Throws for what is not there. */
+/** Finds the snapshot of one account that a reference means. Throws a `usage` error when there is none. */
 export function selectFolder(
   folders: readonly SnapshotFolder[],
   reference: string,
@@ -81,14 +100,14 @@ async function listComplete(
     if (folders === undefined) accounts.set(folder.accountId, [folder])
     else folders.push(folder)
   }
-  if (accounts.size === 0) throw nothingThere(store.url, options.accountId)
+  if (accounts.size === 0) throw noSnapshots(store.url, options.accountId)
   for (const [accountId, folders] of accounts) {
     warnOfFuture(options.log, accountId, folders, options.now)
   }
   return accounts
 }
 
-/** What a reference means in each account: an account without it is passed over if another has it. */
+/** The snapshot of each account that a reference means. Throws when no account has one. */
 function selectInEach(
   accounts: readonly (readonly SnapshotFolder[])[],
   reference: string,
@@ -110,25 +129,25 @@ function selectInEach(
 function severalAccounts(message: string, ids: readonly number[]): DashkeepError {
   return new DashkeepError(message, {
     kind: 'usage',
-    hint: `choose one with --account: ${ids.join(', ')}`,
+    hint: `choose one with --account: ${listSome(ids.map(String), MAX_LISTED)}`,
   })
 }
 
-function nothingThere(url: string, accountId: number | undefined): DashkeepError {
-  const whose = accountId === undefined ? '' : ` of account ${accountId}`
-  return new DashkeepError(`Cannot find a snapshot${whose}: ${url} holds none`, {
+function noSnapshots(url: string, accountId: number | undefined): DashkeepError {
+  const owner = accountId === undefined ? '' : ` of account ${accountId}`
+  return new DashkeepError(`Cannot find a snapshot${owner}: ${url} holds none`, {
     kind: 'usage',
-    hint: 'check the store and the account id; `dashkeep list` shows what is there',
+    hint: 'check the store and the account id; `dashkeep list` lists the snapshots',
   })
 }
 
 function unknownSnapshot(reference: string, folders: readonly SnapshotFolder[]): DashkeepError {
-  const alike = nearestNames(folders, reference)
+  const near = nearestNames(folders, reference)
   return new DashkeepError(`Cannot find the snapshot ${reference}: the archive does not hold it`, {
     kind: 'usage',
     hint:
-      alike.length > 0
-        ? `there is ${alike.join(', ')}`
-        : `say ${referenceForms}; \`dashkeep list\` shows the snapshots there are`,
+      near.length > 0
+        ? `similar names are ${near.join(', ')}`
+        : `use ${referenceForms}; \`dashkeep list\` lists the snapshots`,
   })
 }

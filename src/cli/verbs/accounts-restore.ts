@@ -2,14 +2,12 @@ import { applyChange, type PlannedChange } from '../../accounts/change.ts'
 import { decodeHit, subAccountsType } from '../../accounts/list-document.ts'
 import { planSettings } from '../../accounts/restore.ts'
 import type { Settings } from '../../accounts/service.ts'
-import { readManifest } from '../../archive/archive.ts'
 import type { Manifest } from '../../archive/manifest.ts'
 import { readObjects } from '../../archive/read-objects.ts'
 import { DashkeepError } from '../../errors.ts'
 import { exitCodeOf, exitCodes } from '../../run/exit-codes.ts'
 import { plural } from '../../wording.ts'
-import { openReader } from '../select/archive-reader.ts'
-import { selectFolder } from '../select/select-snapshots.ts'
+import { openReader, readSelected } from '../select/archive-reader.ts'
 import { confirm, notConfirmed, printHint, type Terminal } from '../terminal.ts'
 import { printChanges } from './accounts-change.ts'
 import {
@@ -68,12 +66,11 @@ export async function restoreSettings(
 async function readSettings(
   terminal: Terminal,
   { context, mainId }: Managing,
-  { snapshot = 'latest' }: RestoreOptions,
+  { snapshot }: RestoreOptions,
 ): Promise<{ manifest: Manifest; settings: Map<number, Settings> }> {
   await using reader = await openReader(terminal, context, mainId)
-  const folder = selectFolder(reader.folders, snapshot, terminal.now())
   const { store, read } = reader
-  const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, read)
+  const manifest = await readSelected(reader, snapshot, terminal.now())
   const hits = await Array.fromAsync(readObjects(store, manifest, subAccountsType, read))
   const decoded = hits.map(({ bytes }) => decodeHit(bytes))
   return {

@@ -13,6 +13,7 @@ import type { ObjectStore } from '../../store/object-store.ts'
 import { formatBytes, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
+import { listSome } from '../print/list-some.ts'
 import { countArrivals } from '../print/progress.ts'
 import { formatObject, formatTable } from '../print/table.ts'
 import { createIdentify, selectAccounts } from '../select/choose-account.ts'
@@ -175,13 +176,9 @@ function printDetails(terminal: Terminal, { account, taken, error }: AccountBack
   for (const change of taken.changes ?? []) printChanges(terminal, change)
 }
 
-/** The first few by name, and how many more there are. */
 function describeMissing({ type, count, objects }: MissingObjects): string {
-  const named = objects.slice(0, MAX_MISSING).map(({ id, title }) => {
-    return title === undefined ? id : `${id} (${title})`
-  })
-  const hidden = count - named.length
-  return `missing of ${type}: ${named.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`
+  const names = objects.map(({ id, title }) => (title === undefined ? id : `${id} (${title})`))
+  return `missing of ${type}: ${listSome(names, MAX_MISSING, count)}`
 }
 
 function printChanges(terminal: Terminal, change: TypeChanges): void {

@@ -1,4 +1,3 @@
-import { readManifest } from '../../archive/archive.ts'
 import { findNamed } from '../../archive/find.ts'
 import type { Manifest, ManifestExport } from '../../archive/manifest.ts'
 import { copyExport, exportOf, readObjects } from '../../archive/read-objects.ts'
@@ -10,8 +9,7 @@ import { exitCodes } from '../../run/exit-codes.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import type { Progress } from '../print/progress.ts'
-import { type ArchiveReader, openReader } from '../select/archive-reader.ts'
-import { selectFolder } from '../select/select-snapshots.ts'
+import { type ArchiveReader, openReader, readSelected } from '../select/archive-reader.ts'
 import type { Terminal } from '../terminal.ts'
 
 interface CatVerbOptions extends CommonOptions {
@@ -21,13 +19,12 @@ interface CatVerbOptions extends CommonOptions {
   readonly open?: boolean
 }
 
-/** `dashkeep cat`: one object, or the whole export of a type, as stored or with nested JSON opened. */
+/** `dashkeep cat`: prints one object or the whole export of a type, as stored or with nested JSON expanded. */
 export async function cat(terminal: Terminal, options: CatVerbOptions): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
   await using reader = await openReader(terminal, context, options.account)
-  const { store, folders, read } = reader
-  const folder = selectFolder(folders, options.snapshot ?? 'latest', terminal.now())
-  const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, read)
+  const { store, read } = reader
+  const manifest = await readSelected(reader, options.snapshot, terminal.now())
   const { writeRaw: write, progress } = terminal
   if (!manifest.exports.some(({ type }) => type === options.object)) {
     const hit = await findHit(reader, manifest, options.object, progress)
@@ -44,7 +41,7 @@ export async function cat(terminal: Terminal, options: CatVerbOptions): Promise<
   return exitCodes.done
 }
 
-/** Shows how much of the stored files has been read. */
+/** Starts to show how much of the stored files has been read. */
 function beginReading(progress: Progress, exports: readonly ManifestExport[]): void {
   const totalBytes = exports.reduce((sum, { file }) => sum + file.stored.bytes, 0)
   const total = exports.length
@@ -67,14 +64,14 @@ async function findHit(
   return bytes
 }
 
-/** A hit with nested JSON opened, over several lines. */
+/** A hit with nested JSON expanded, indented by `depth` spaces. */
 function openHit(bytes: Uint8Array, depth: number): string {
   const hit = openNested(parseLossless(Buffer.from(bytes).toString()))
   const text = escapeHidden(stringifyLossless(hit, 2))
   return text.replaceAll('\n', `\n${' '.repeat(depth)}`)
 }
 
-/** The export document again, object by object. */
+/** Writes the whole export with nested JSON expanded, object by object. */
 async function writeOpened(
   { store, read }: ArchiveReader,
   manifest: Manifest,

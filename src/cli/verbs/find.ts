@@ -1,4 +1,3 @@
-import { readManifest } from '../../archive/archive.ts'
 import { type FoundObject, findObjects } from '../../archive/find.ts'
 import { exportsOf, type StoredExport } from '../../archive/stored-export.ts'
 import { DashkeepError } from '../../errors.ts'
@@ -7,8 +6,12 @@ import { plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { fitText, roomBeside } from '../print/table.ts'
-import { type ArchiveReader, openReader, readWatchedTimeline } from '../select/archive-reader.ts'
-import { selectFolder } from '../select/select-snapshots.ts'
+import {
+  type ArchiveReader,
+  openReader,
+  readSelected,
+  readWatchedTimeline,
+} from '../select/archive-reader.ts'
 import type { Terminal } from '../terminal.ts'
 
 interface FindVerbOptions extends CommonOptions {
@@ -19,24 +22,24 @@ interface FindVerbOptions extends CommonOptions {
   readonly type?: readonly string[]
 }
 
-/** Where a search goes, and what could not be read of it. */
+/** The exports to search, and the manifests that could not be read. */
 interface Scope {
   readonly exports: readonly StoredExport[]
-  /** For people. */
+  /** What is searched, as messages call it. */
   readonly label: string
   readonly problems: readonly string[]
 }
 
-/** Characters of a text shown around what was found. */
+/** Characters shown before and after a match. */
 const CONTEXT = 40
 
-/** `dashkeep find`: objects that hold a text, in one snapshot or in all of them. */
+/** `dashkeep find`: finds the objects that contain a text, in one snapshot or in all. */
 export async function find(terminal: Terminal, options: FindVerbOptions): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
   await using reader = await openReader(terminal, context, options.account)
   const scope = options.all
     ? await allSnapshots(terminal, reader)
-    : await oneSnapshot(reader, options.snapshot ?? 'latest', terminal.now())
+    : await oneSnapshot(reader, options.snapshot, terminal.now())
   const exports = chooseTypes(scope, options.type)
   const { length: total } = exports
   terminal.progress.begin('searching', { unit: 'file', total, counting: 'read' })
@@ -49,14 +52,13 @@ export async function find(terminal: Terminal, options: FindVerbOptions): Promis
 }
 
 async function oneSnapshot(
-  { store, folders, read }: ArchiveReader,
-  reference: string,
+  reader: ArchiveReader,
+  reference: string | undefined,
   now: Date,
 ): Promise<Scope> {
-  const { accountId, snapshot } = selectFolder(folders, reference, now)
-  const { manifest } = await readManifest(store, accountId, snapshot, read)
-  const exports = exportsOf(store, manifest)
-  return { exports, label: `snapshot ${snapshot}`, problems: [] }
+  const manifest = await readSelected(reader, reference, now)
+  const exports = exportsOf(reader.store, manifest)
+  return { exports, label: `snapshot ${manifest.snapshot}`, problems: [] }
 }
 
 async function allSnapshots(terminal: Terminal, reader: ArchiveReader): Promise<Scope> {
@@ -75,7 +77,7 @@ function chooseTypes(
   const held = new Set(exports.map(({ type }) => type))
   const missing = asked?.find((type) => !held.has(type))
   if (missing === undefined) return exports.filter(({ type }) => asked?.includes(type) ?? true)
-  throw new DashkeepError(`Cannot look into ${missing}: ${label} holds no such type`, {
+  throw new DashkeepError(`Cannot search the type ${missing}: ${label} does not hold it`, {
     kind: 'usage',
     hint: `it holds ${[...held].join(', ')}`,
   })
@@ -94,9 +96,9 @@ function printObjects(
     const name = `${colors.bold(id)}  ${fitText(terminal, title ?? '', `${id}  `)}`
     terminal.print(fits ? line : [name, `    ${colors.dim(span)}`])
     for (const { path, text: found } of matches) {
-      const place = `    ${path.map((step) => String(step)).join(' › ')}: `
-      const part = excerpt(found, text, roomBeside(terminal, place))
-      terminal.print(`${place}${fitText(terminal, part, place)}`)
+      const start = `    ${path.map((step) => String(step)).join(' › ')}: `
+      const part = excerpt(found, text, roomBeside(terminal, start))
+      terminal.print(`${start}${fitText(terminal, part, start)}`)
     }
   }
   if (objects.length > 0) terminal.print()
@@ -104,8 +106,8 @@ function printObjects(
 }
 
 /**
- * The part of a text in which the pattern, or the beginning of a glob, is found. In a line that has
- * room for little, less stands before it.
+ * The part of a text around the first match of a pattern, or of a pattern's first literal part. In a
+ * narrow line less text stands before the match.
  */
 function excerpt(text: string, pattern: string, room: number): string {
   const literal = pattern.split(/[*?]/).find((part) => part !== '') ?? ''

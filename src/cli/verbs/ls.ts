@@ -1,4 +1,3 @@
-import { readManifest } from '../../archive/archive.ts'
 import type { Manifest } from '../../archive/manifest.ts'
 import { exportOf, readObjects } from '../../archive/read-objects.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
@@ -6,8 +5,7 @@ import { formatBytes, formatTime, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { formatTable } from '../print/table.ts'
-import { type ArchiveReader, openReader } from '../select/archive-reader.ts'
-import { selectFolder } from '../select/select-snapshots.ts'
+import { type ArchiveReader, openReader, readSelected } from '../select/archive-reader.ts'
 import type { Terminal } from '../terminal.ts'
 
 interface LsOptions extends CommonOptions {
@@ -22,7 +20,7 @@ interface ListedObject {
   readonly id: string
   readonly title: string | undefined
   readonly bytes: number
-  /** When the service last changed it, as the object itself says; null when it does not. */
+  /** Time of the last change that the object records; null when it records none. */
   readonly updatedAt: string | null
 }
 
@@ -30,9 +28,7 @@ interface ListedObject {
 export async function ls(terminal: Terminal, options: LsOptions): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
   await using reader = await openReader(terminal, context, options.account)
-  const { store, folders, read } = reader
-  const folder = selectFolder(folders, options.snapshot ?? 'latest', terminal.now())
-  const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, read)
+  const manifest = await readSelected(reader, options.snapshot, terminal.now())
   const types = options.type ?? manifest.exports.map(({ type }) => type)
   for (const type of types) exportOf(manifest, type)
   terminal.progress.begin('reading the objects', {
@@ -68,9 +64,9 @@ function compare(a: string, b: string): number {
 /** The time in `updated_at` or, in the oldest form, `_updatedAt`: epoch milliseconds or ISO text. */
 function updateTimeOf(bytes: Uint8Array): string | null {
   const { _source: source } = JSON.parse(Buffer.from(bytes).toString())
-  const said: unknown = source?.updated_at ?? source?._updatedAt
-  if (typeof said !== 'number' && typeof said !== 'string') return null
-  const time = new Date(/^\d+$/.test(String(said)) ? Number(said) : said)
+  const recorded: unknown = source?.updated_at ?? source?._updatedAt
+  if (typeof recorded !== 'number' && typeof recorded !== 'string') return null
+  const time = new Date(/^\d+$/.test(String(recorded)) ? Number(recorded) : recorded)
   return Number.isNaN(time.getTime()) ? null : time.toISOString()
 }
 

@@ -5,8 +5,7 @@ import { exitCodes } from '../../run/exit-codes.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
-import { resolveAccountId } from '../select/choose-account.ts'
-import { selectSnapshot } from '../select/select-snapshots.ts'
+import { selectByOptions } from '../select/select-snapshots.ts'
 import type { Terminal } from '../terminal.ts'
 
 interface PinOptions extends CommonOptions {
@@ -15,7 +14,7 @@ interface PinOptions extends CommonOptions {
   readonly note?: string
 }
 
-/** `dashkeep pin`: no retention removes the snapshot from now on. */
+/** `dashkeep pin`: protects a snapshot from prune. */
 export async function pin(terminal: Terminal, options: PinOptions): Promise<number> {
   return onSnapshot(terminal, options, 'pinned', async (store, { accountId, snapshot }) => {
     const entry = { accountId, snapshot, pinnedAt: terminal.now(), note: options.note }
@@ -23,7 +22,7 @@ export async function pin(terminal: Terminal, options: PinOptions): Promise<numb
   })
 }
 
-/** `dashkeep unpin`: the retention rules decide again. */
+/** `dashkeep unpin`: removes the pin, so that the retention rules apply again. */
 export async function unpin(terminal: Terminal, options: PinOptions): Promise<number> {
   return onSnapshot(terminal, options, 'unpinned', (store, { accountId, snapshot }) =>
     unpinSnapshot(store, accountId, snapshot, { signal: terminal.signal }),
@@ -36,14 +35,10 @@ async function onSnapshot(
   done: 'pinned' | 'unpinned',
   act: (store: ObjectStore, folder: SnapshotFolder) => Promise<void>,
 ): Promise<number> {
-  const { config, log } = await createContext(terminal, options, ['store'])
-  const store = await openArchive(config, { env: terminal.env, log })
+  const context = await createContext(terminal, options, ['store'])
+  const store = await openArchive(context.config, { env: terminal.env, log: context.log })
   try {
-    const { signal } = terminal
-    const now = terminal.now()
-    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
-    const select = { accountId, signal, now, log }
-    const folder = await selectSnapshot(store, options.snapshot, select)
+    const folder = await selectByOptions(terminal, context, store, options)
     await act(store, folder)
     const { snapshot } = folder
     if (terminal.json) terminal.printJson({ accountId: folder.accountId, snapshot, result: done })

@@ -7,6 +7,7 @@ import { exitCodes } from '../../run/exit-codes.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
 import { formatTime, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
+import { listSome } from '../print/list-some.ts'
 import { describeAbsence, reportNothingProven } from '../print/nothing-proven.ts'
 import { formatTable } from '../print/table.ts'
 import { logFuture } from '../print/warn-of-future.ts'
@@ -140,13 +141,13 @@ function printDrills(terminal: Terminal, drills: readonly AccountDrill[]): void 
 
 function reasonsOf(drilled: AccountDrill): string[] {
   const { newestGood, result, error } = drilled
-  const ids = result?.differing.slice(0, 10) ?? []
-  const left = (result?.different ?? 0) - ids.length
-  const more = left > 0 ? ` and ${left} more` : ''
+  const { differing = [], different = 0 } = result ?? {}
   return [
     ...(newestGood === undefined ? ['the archive holds no good snapshot of it'] : []),
     ...(error ? [error.message] : []),
-    ...(ids.length > 0 ? [`not the same: ${ids.join(', ')}${more}`] : []),
+    ...(different > 0
+      ? [`different after the restore: ${listSome(differing, 10, different)}`]
+      : []),
   ]
 }
 

@@ -23,8 +23,7 @@ import {
   sourceToJson,
 } from '../print/restore-report.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
-import { resolveAccountId } from '../select/choose-account.ts'
-import { selectSnapshot } from '../select/select-snapshots.ts'
+import { selectByOptions } from '../select/select-snapshots.ts'
 import type { Terminal } from '../terminal.ts'
 import type { RestoreOptions } from './restore-options.ts'
 
@@ -107,23 +106,17 @@ function needsOf({ from, toService, overwrite }: RestoreOptions): ConfigNeed[] {
 async function openSource(
   terminal: Terminal,
   options: RestoreOptions,
-  { config, log }: Context,
+  context: Context,
   store: ObjectStore | undefined,
 ): Promise<Omit<Restoring, 'selection'>> {
   const { signal } = terminal
+  const { config } = context
   const limits = scanLimitsOf(config)
   if (options.from !== undefined || store === undefined) {
     const source = await folderSource(options.from ?? '', { limits, signal })
     return { source, manifest: undefined }
   }
-  const now = terminal.now()
-  const accountId = await resolveAccountId(store, config, options.account, { now, signal })
-  const folder = await selectSnapshot(store, options.snapshot ?? 'latest', {
-    accountId,
-    signal,
-    now,
-    log,
-  })
+  const folder = await selectByOptions(terminal, context, store, options)
   const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, { signal })
   refuseSuspect(manifest, options)
   const opener = await openEncryption(config, terminal.env)

@@ -7,23 +7,21 @@ import { formatBytes, formatTime } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { formatTable } from '../print/table.ts'
-import { configuredName, resolveAccountId } from '../select/choose-account.ts'
-import { selectSnapshot } from '../select/select-snapshots.ts'
+import { configuredName } from '../select/choose-account.ts'
+import { selectByOptions } from '../select/select-snapshots.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** `dashkeep show`: one snapshot's manifest, as a table or as it is. */
+/** `dashkeep show`: prints the manifest of a snapshot, as tables or as JSON. */
 export async function show(
   terminal: Terminal,
   options: CommonOptions & { snapshot?: string; account?: string },
 ): Promise<number> {
-  const { config, log } = await createContext(terminal, options, ['store'])
+  const context = await createContext(terminal, options, ['store'])
+  const { config, log } = context
   const store = await openArchive(config, { env: terminal.env, log })
   try {
     const { signal } = terminal
-    const now = terminal.now()
-    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
-    const select = { accountId, signal, now, log }
-    const folder = await selectSnapshot(store, options.snapshot ?? 'latest', select)
+    const folder = await selectByOptions(terminal, context, store, options)
     const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, { signal })
     if (terminal.json) terminal.printJson(manifest)
     else printManifest(terminal, manifest, config)

@@ -14,6 +14,7 @@ import { describeAbsence, reportNothingProven } from '../print/nothing-proven.ts
 import { type FutureWatch, watchForFuture } from '../print/warn-of-future.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
 import { resolveAccountId } from '../select/choose-account.ts'
+import { readDate } from '../select/read-date.ts'
 import { selectSnapshots } from '../select/select-snapshots.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -160,22 +161,23 @@ function createFilter(
   }
 }
 
-/** Reads `2026-11-01`, `2026-11-01T12:00:00Z`, or a duration before now such as `7d`. */
+/** Reads a date, or a duration before now such as `7d`. */
 function parseSince(text: string, now: Date): Date {
   if (durationPattern.test(text)) return new Date(now.getTime() - parseDuration(text))
-  const date = /^\d{4}-\d{2}-\d{2}/.test(text) ? new Date(text) : undefined
-  if (date !== undefined && !Number.isNaN(date.getTime())) return date
-  throw new DashkeepError(`Cannot verify since ${text}: it is neither a date nor a duration`, {
+  const date = readDate(text)
+  if (date !== undefined) return date
+  throw new DashkeepError(`Cannot use --since ${text}: it is neither a date nor a duration`, {
     kind: 'usage',
-    hint: 'say 2026-11-01 or 7d',
+    hint: 'use for example --since 2026-11-01 or --since 7d',
   })
 }
 
 function parseShare(text: string): number {
   const percent = /^\d{1,3}(\.\d+)?%$/.test(text) ? Number.parseFloat(text) : 0
   if (percent > 0 && percent <= 100) return percent / 100
-  throw new DashkeepError(`Cannot verify a sample of ${text}: it is not like 10%`, {
+  throw new DashkeepError(`Cannot use --sample ${text}: it is not a percentage`, {
     kind: 'usage',
+    hint: 'use for example --sample 10%',
   })
 }
 

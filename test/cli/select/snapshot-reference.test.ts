@@ -47,19 +47,27 @@ describe('a snapshot is meant', () => {
     ['202', undefined],
   ])('by %s', (reference, number) => {
     if (reference === 'a week ago')
-      expect(() => find(reference)).toThrow(/the first was taken later/)
+      expect(() => find(reference)).toThrow(/the oldest snapshot is newer/)
     else expect(find(reference)).toBe(number)
   })
 })
 
 describe('a reference is refused', () => {
   it.each([
-    ['latest~5', /the account has 5 in all/, /the first is 20261030T031500Z-000001/],
-    ['2026-10-29', /the first was taken later, at 2026-10-30 03:15:00 UTC/, /20261030T031500Z/],
-    ['2026-02-30', /it is no date there is/, /say a name/],
-    ['2026-11-01Tnoon', /it is no date there is/, /say a name/],
-    ['3 fortnights ago', /it is not like 3 days ago/, /say a name/],
-    ['20261101', /2 names begin like that/, /000002, 20261101T151500Z-000003/],
+    [
+      'latest~5',
+      /the account has only 5 snapshots/,
+      /the oldest is latest~4, 20261030T031500Z-000001/,
+    ],
+    [
+      '2026-10-29',
+      /the oldest snapshot is newer, taken at 2026-10-30 03:15:00 UTC/,
+      /20261030T031500Z/,
+    ],
+    ['2026-02-30', /this date does not exist/, /use a name/],
+    ['2026-11-01Tnoon', /this date does not exist/, /use a name/],
+    ['3 fortnights ago', /it is not a time such as 3 days ago/, /use a name/],
+    ['20261101', /2 names begin with it/, /000002, 20261101T151500Z-000003/],
   ])('such as %s', (reference, message, hint) => {
     expect(() => find(reference)).toThrow(message)
     expect(() => find(reference)).toThrow(
