@@ -7,15 +7,15 @@ import { causeOf, DashkeepError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { connectAccount, openEncryption, scanLimitsOf, sealEncryption, sourceOf } from '../open.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import { findRivals } from './owners.ts'
+import { settleOwners } from './owners.ts'
 
-/** How the backup of one configured account ended. */
+/** Result of the backup of one configured account. */
 export type AccountBackup = {
   readonly account: AccountConfig
-  /** As the service says, or as configured when it was not asked. */
+  /** From the service, or as configured when the service was not asked. */
   readonly accountId: number | undefined
   readonly durationMs: number
-  /** Requests that were repeated and exports that were begun again. */
+  /** Repeated requests and restarted exports. */
   readonly retries: number
 } & (
   | { readonly taken: TakenSnapshot; readonly error?: undefined }
@@ -29,35 +29,35 @@ export interface BackupOptions {
   readonly full?: boolean | undefined
   readonly acceptFall?: boolean | undefined
   readonly acceptService?: boolean | undefined
-  /** Every account of the configuration, when only some are backed up. */
+  /** All configured accounts, when only some are backed up. */
   readonly configured?: readonly AccountConfig[] | undefined
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: (account: AccountConfig, progress: TakeProgress) => void
-  /** Called once for each account, as soon as it is done. */
+  /** Called once for each account, when its backup has ended. */
   readonly onDone?: (backup: AccountBackup) => void
 }
 
-/** Changed objects whose names are remembered until a run over many accounts has ended. */
+/** Names of changed objects that the results of all accounts hold together. */
 const MAX_REMEMBERED = 10_000
 
 /**
- * Backs up every configured account, a few at once; one that fails does not hurt the others.
- * Returns how each ended, in the order of the configuration. Throws only when interrupted.
- * `onDone` is given every change by name, what is returned forgets names beyond 10,000 in all: so
- * memory grows by the accounts under way and not by all there are.
+ * Backs up every configured account, a few at once. A failed account does not affect the others.
+ * Returns one result per account, in the order of the configuration. Throws only when interrupted.
+ *
+ * `onDone` gets the names of all changed objects. The returned results hold at most 10,000 names, so
+ * that memory does not grow with the number of accounts.
  */
 export async function backupAccounts(
   config: Config,
   store: ObjectStore,
   options: BackupOptions,
 ): Promise<AccountBackup[]> {
-  const owners = await settleOwners(config, options)
+  const { known, unsettled } = await settleOwners(config, options)
   let room = MAX_REMEMBERED
   const backups = await pMap(
     config.accounts,
     async (account) => {
-      const owner = owners.known.get(account.name)
-      const { unsettled } = owners
+      const owner = known.get(account.name)
       const backup = await backupAccount(account, config, store, { ...options, owner, unsettled })
       options.onDone?.(backup)
       const names = countNames(backup)
@@ -71,126 +71,80 @@ export async function backupAccounts(
   return backups
 }
 
-/** What is known of the owners of tokens before the first backup. */
-interface Owners {
-  /** By configured name: the account that the token must belong to, or why there is no backup. */
-  readonly known: ReadonlyMap<string, number | Error>
-  /** Names of configured accounts whose owner is not known. */
-  readonly unsettled: ReadonlySet<string>
-}
-
-/**
- * Finds accounts that are configured twice, before one of them is backed up. The service is asked
- * only for accounts that are configured without an id, and only where there are several accounts:
- * one request for each of them. Never throws.
- */
-async function settleOwners(config: Config, options: BackupOptions): Promise<Owners> {
-  const { configured = config.accounts } = options
-  const known = new Map<string, number | Error>()
-  for (const { name, accountId } of configured) {
-    if (accountId !== undefined) known.set(name, accountId)
-  }
-  const ask = async (account: AccountConfig) => {
-    const asking = askOwner(account, config, options)
-    known.set(account.name, await asking.catch((error: Error) => error))
-  }
-  const unknown = config.accounts.filter(({ accountId }) => accountId === undefined)
-  const isAlone = configured.length < 2
-  if (!isAlone) await pMap(unknown, ask, { concurrency: config.limits.accounts })
-  const claims = configured.flatMap((account) => {
-    const accountId = known.get(account.name)
-    return typeof accountId === 'number' ? { account, accountId } : []
-  })
-  const settled = new Set(claims.map(({ account }) => account.name))
-  const unsettled = configured.map(({ name }) => name).filter((name) => !settled.has(name))
-  for (const [name, error] of findRivals(claims)) known.set(name, error)
-  return { known, unsettled: new Set(unsettled) }
-}
-
-async function askOwner(
-  account: AccountConfig,
-  config: Config,
-  options: BackupOptions,
-): Promise<number> {
-  options.signal?.throwIfAborted()
-  await using service = await connectAccount(account, config, options)
-  const { accountId } = await service.whoami({ signal: options.signal })
-  return accountId
-}
-
-function countNames({ taken }: AccountBackup): number {
-  const lists = taken?.changes?.flatMap(({ added, removed, changed }) => [added, removed, changed])
-  return lists?.reduce((sum, list) => sum + list.length, 0) ?? 0
-}
-
-/** The same with the counts alone. */
-function withoutNames(backup: AccountBackup): AccountBackup {
-  if (backup.taken === undefined) return backup
-  const none = { added: [], removed: [], changed: [] }
-  const changes = backup.taken.changes?.map((change) => ({ ...change, ...none }))
-  return { ...backup, taken: { ...backup.taken, changes } }
-}
-
 interface AccountBackupOptions extends BackupOptions {
-  /** The account that the token must belong to, or why there is no backup. */
+  /** Id of the account that the token must belong to, or why there is no backup. */
   readonly owner?: number | Error | undefined
   /** Names of configured accounts whose owner is not known. */
   readonly unsettled?: ReadonlySet<string> | undefined
 }
 
-/** Backs up one account; a failure is a value. */
+/** Backs up one account. Returns a failure instead of throwing it. */
 export async function backupAccount(
   account: AccountConfig,
   config: Config,
   store: ObjectStore,
   options: AccountBackupOptions,
 ): Promise<AccountBackup> {
-  const { owner = account.accountId } = options
   const log = options.log.child({ account: account.name })
-  const begun = performance.now()
+  const startedAt = performance.now()
   let { accountId } = account
   let retries = 0
-  const effort = () => ({ account, accountId, durationMs: performance.now() - begun, retries })
+  const effort = () => ({ account, accountId, durationMs: performance.now() - startedAt, retries })
   const onRetry = () => {
     retries += 1
   }
+  const onProgress = (progress: TakeProgress) => {
+    logProgress(log, progress)
+    if (progress.step === 'account') accountId = progress.account.accountId
+    if (progress.step === 'broken-off') onRetry()
+    options.onProgress?.(account, progress)
+  }
   try {
-    options.signal?.throwIfAborted()
-    if (owner instanceof Error) throw owner
-    await using service = await connectAccount(account, config, { ...options, onRetry })
-    const taken = await takeSnapshot(sourceOf(service), store, {
-      takenAt: options.now(),
-      now: options.now,
-      types: [...config.types, ...(account.include ?? [])],
-      expectedAccountId: owner,
-      configuredAs: account.name,
-      unsettled: account.accountId === undefined ? options.unsettled : undefined,
-      acceptService: options.acceptService,
-      compression: config.compression,
-      ...config.guard,
-      maxClockSkewMs: config.limits.maxClockSkewMs,
-      exportAttempts: config.limits.attempts,
-      retryBaseMs: config.limits.retryBaseMs,
-      sealer: await sealEncryption(config, options.env),
-      opener: await openEncryption(config, options.env),
-      scanLimits: scanLimitsOf(config),
-      proveEachRunBytes: config.limits.proveEachRunBytes,
-      full: options.full,
-      acceptFall: options.acceptFall,
-      signal: options.signal,
-      onProgress: (progress) => {
-        logProgress(log, progress)
-        if (progress.step === 'account') accountId = progress.account.accountId
-        if (progress.step === 'broken-off') onRetry()
-        options.onProgress?.(account, progress)
-      },
-    })
+    const taken = await backUp(account, config, store, { ...options, onRetry, onProgress })
     logTaken(log, taken)
     return { ...effort(), taken }
   } catch (error) {
     logFailure(log, error as Error)
     return { ...effort(), error: error as Error }
   }
+}
+
+async function backUp(
+  account: AccountConfig,
+  config: Config,
+  store: ObjectStore,
+  options: Omit<AccountBackupOptions, 'onProgress'> & {
+    onRetry: () => void
+    onProgress: (progress: TakeProgress) => void
+  },
+): Promise<TakenSnapshot> {
+  const { owner = account.accountId, env, now, signal } = options
+  const { limits } = config
+  signal?.throwIfAborted()
+  if (owner instanceof Error) throw owner
+  await using service = await connectAccount(account, config, options)
+  return await takeSnapshot(sourceOf(service), store, {
+    takenAt: now(),
+    now,
+    types: [...config.types, ...(account.include ?? [])],
+    expectedAccountId: owner,
+    configuredAs: account.name,
+    unsettled: account.accountId === undefined ? options.unsettled : undefined,
+    acceptService: options.acceptService,
+    compression: config.compression,
+    ...config.guard,
+    maxClockSkewMs: limits.maxClockSkewMs,
+    exportAttempts: limits.attempts,
+    retryBaseMs: limits.retryBaseMs,
+    sealer: await sealEncryption(config, env),
+    opener: await openEncryption(config, env),
+    scanLimits: scanLimitsOf(config),
+    proveEachRunBytes: limits.proveEachRunBytes,
+    full: options.full,
+    acceptFall: options.acceptFall,
+    signal,
+    onProgress: options.onProgress,
+  })
 }
 
 function logProgress(log: Logger, progress: TakeProgress): void {
@@ -203,7 +157,7 @@ function logProgress(log: Logger, progress: TakeProgress): void {
       'stored and read back',
     )
   } else if (progress.step === 'broken-off') {
-    log.warn({ type: progress.type, reason: progress.error.message }, 'beginning the export again')
+    log.warn({ type: progress.type, reason: progress.error.message }, 'restarting the export')
   }
 }
 
@@ -223,4 +177,17 @@ function logFailure(log: Logger, error: Error): void {
   const cause = causeOf(error)
   if (cause !== undefined) log.debug({ cause }, 'cause of the failure')
   if (!(error instanceof DashkeepError)) log.debug({ stack: error.stack }, 'unexpected error')
+}
+
+function countNames({ taken }: AccountBackup): number {
+  const lists = taken?.changes?.flatMap(({ added, removed, changed }) => [added, removed, changed])
+  return lists?.reduce((sum, list) => sum + list.length, 0) ?? 0
+}
+
+/** Removes the names of changed objects. The counts stay. */
+function withoutNames(backup: AccountBackup): AccountBackup {
+  if (backup.taken === undefined) return backup
+  const none = { added: [], removed: [], changed: [] }
+  const changes = backup.taken.changes?.map((change) => ({ ...change, ...none }))
+  return { ...backup, taken: { ...backup.taken, changes } }
 }

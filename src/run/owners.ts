@@ -1,28 +1,87 @@
+import pMap from 'p-map'
 import { isSameService } from '../archive/origin.ts'
-import type { AccountConfig } from '../config/config.ts'
+import type { AccountConfig, Config, Environment } from '../config/config.ts'
 import { DashkeepError } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { connectAccount } from '../open.ts'
 
-/** A configured account, and the account of the service that it stands for. */
+/** What is known about the owners of tokens before the first backup. */
+export interface Owners {
+  /** By configured name: id of the account that the token must belong to, or why there is no backup. */
+  readonly known: ReadonlyMap<string, number | Error>
+  /** Names of configured accounts whose owner is not known. */
+  readonly unsettled: ReadonlySet<string>
+}
+
+interface SettleOptions {
+  readonly env: Environment
+  readonly log: Logger
+  /** All configured accounts, when only some are backed up. */
+  readonly configured?: readonly AccountConfig[] | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Finds accounts that are configured twice, before one of them is backed up. Never throws.
+ *
+ * Asks the service only when several accounts are configured, and then once for each account to back
+ * up that has no configured id.
+ */
+export async function settleOwners(config: Config, options: SettleOptions): Promise<Owners> {
+  const { configured = config.accounts } = options
+  const known = new Map<string, number | Error>()
+  for (const { name, accountId } of configured) {
+    if (accountId !== undefined) known.set(name, accountId)
+  }
+  const ask = async (account: AccountConfig) => {
+    const asking = askOwner(account, config, options)
+    known.set(account.name, await asking.catch((error: Error) => error))
+  }
+  const unknown = config.accounts.filter(({ accountId }) => accountId === undefined)
+  const isAlone = configured.length < 2
+  if (!isAlone) await pMap(unknown, ask, { concurrency: config.limits.accounts })
+  const claims = configured.flatMap((account) => {
+    const accountId = known.get(account.name)
+    return typeof accountId === 'number' ? { account, accountId } : []
+  })
+  const settled = new Set(claims.map(({ account }) => account.name))
+  const unsettled = configured.map(({ name }) => name).filter((name) => !settled.has(name))
+  for (const [name, error] of findDuplicates(claims)) known.set(name, error)
+  return { known, unsettled: new Set(unsettled) }
+}
+
+async function askOwner(
+  account: AccountConfig,
+  config: Config,
+  options: SettleOptions,
+): Promise<number> {
+  options.signal?.throwIfAborted()
+  await using service = await connectAccount(account, config, options)
+  const { accountId } = await service.whoami({ signal: options.signal })
+  return accountId
+}
+
+/** A configured account and the id of its account at the service. */
 export interface Claim {
   readonly account: AccountConfig
   readonly accountId: number
 }
 
-/** Other accounts that a message names. */
+/** Largest number of other accounts that a message names. */
 const MAX_NAMED = 3
 
 /**
- * Finds configured accounts that stand for the same account: a second one adds nothing but a second
- * copy, and the account that it was meant for is not backed up. Returns a `usage` error for each of
- * them, by name. Pure: the owners of the tokens are known already.
+ * Finds configured accounts that are the same account of the service. Returns a `usage` error for
+ * each, by name: the second backup would be a copy of the first, and the account that was meant is
+ * not backed up.
  */
-export function findRivals(claims: readonly Claim[]): Map<string, DashkeepError> {
+export function findDuplicates(claims: readonly Claim[]): Map<string, DashkeepError> {
   const groups = Map.groupBy(claims, ({ accountId }) => accountId).values()
-  const rivals = [...groups].filter(({ length }) => length > 1)
-  const errors = rivals.flatMap((group) =>
+  const duplicates = [...groups].filter(({ length }) => length > 1)
+  const errors = duplicates.flatMap((group) =>
     group.map((claim): [string, DashkeepError] => [
       claim.account.name,
-      describeRivals(
+      describeDuplicate(
         claim,
         group.filter((other) => other !== claim).map(({ account }) => account),
       ),
@@ -31,7 +90,7 @@ export function findRivals(claims: readonly Claim[]): Map<string, DashkeepError>
   return new Map(errors)
 }
 
-function describeRivals(
+function describeDuplicate(
   { account, accountId }: Claim,
   others: readonly AccountConfig[],
 ): DashkeepError {
@@ -41,7 +100,7 @@ function describeRivals(
   const elsewhere = others.find(({ baseUrl }) => !isSameService(baseUrl, account.baseUrl))
   if (elsewhere === undefined) {
     return new DashkeepError(
-      `Cannot back up ${account.name}: its token belongs to account ${accountId}, as that of ${names}`,
+      `Cannot back up ${account.name}: its token belongs to account ${accountId}, as does the token of ${names}`,
       {
         kind: 'usage',
         hint: 'give each configured account the token and the accountId of its own account, or remove one of them',

@@ -73,8 +73,12 @@ describe('two configured accounts whose tokens belong to the same account', () =
     await using _trial = trial
     const { exitCode, results, errors } = await backUp(trial, changes)
     expect(results).toEqual({ a: 'failed', b: 'failed', c: 'first' })
-    expect(errors.a).toBe('Cannot back up a: its token belongs to account 501, as that of b')
-    expect(errors.b).toBe('Cannot back up b: its token belongs to account 501, as that of a')
+    expect(errors.a).toBe(
+      'Cannot back up a: its token belongs to account 501, as does the token of b',
+    )
+    expect(errors.b).toBe(
+      'Cannot back up b: its token belongs to account 501, as does the token of a',
+    )
     expect(exitCode).toBe(3)
     const stored = [...(await trial.files()).keys()]
     expect(stored.filter((key) => key.startsWith('501/'))).toEqual([])

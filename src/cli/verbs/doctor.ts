@@ -9,7 +9,7 @@ import { causeOf, hintOf } from '../../errors.ts'
 import { describeProxy } from '../../http/proxy.ts'
 import { connectAccount, openArchive } from '../../open.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
-import { type Claim, findRivals } from '../../run/owners.ts'
+import { type Claim, findDuplicates } from '../../run/owners.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
 import { formatTime, plural } from '../../wording.ts'
 import { type Context, createContext } from '../context.ts'
@@ -68,7 +68,7 @@ async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Fi
     const accountId = account.accountId ?? owner
     if (accountId !== undefined) claims.push({ account, accountId })
   }
-  for (const [name, error] of findRivals(claims)) yield failure(`account ${name}`, error)
+  for (const [name, error] of findDuplicates(claims)) yield failure(`account ${name}`, error)
   const store = await openArchive(config, { env: terminal.env, log: context.log })
   try {
     yield* examineStore(store, context, terminal)
