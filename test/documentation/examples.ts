@@ -50,7 +50,7 @@ export const examples: Readonly<Record<string, Run | string>> = {
     ],
   },
 
-  'npm ci && npm run demo': '.ci/run begins with it',
+  'npm ci --loglevel=error && npm run demo': '.ci/run begins with it',
 
   'npm run build && npm link': {
     needs: ['docker'],
