@@ -1,6 +1,7 @@
 import { chmod } from 'node:fs/promises'
 import { defineConfig, type Plugin } from 'rolldown'
 import { collectLicenses } from './build/licenses.ts'
+import { writeSbom } from './build/sbom.ts'
 
 /** `npm link` puts a symbolic link to the program on the path, which each build writes anew. */
 const makeExecutable: Plugin = {
@@ -17,6 +18,6 @@ export default defineConfig({
   platform: 'node',
   // By default the AWS SDK comes as CommonJS, whole.
   resolve: { mainFields: ['module', 'main'] },
-  plugins: [collectLicenses(), makeExecutable],
+  plugins: [collectLicenses(), writeSbom(), makeExecutable],
   output: { dir: 'dist', cleanDir: true, chunkFileNames: 'program/[name]-[hash].js' },
 })

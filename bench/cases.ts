@@ -33,9 +33,9 @@ export const programs = {
 const dockerfile = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8')
 const [, imageEnv = ''] = /^ENV (.+)$/m.exec(dockerfile) ?? []
 
-/** As the image runs it, with a compile cache of the bench's own. */
+/** As the image runs it. */
 export function dashkeep(verb: string): string {
-  return `${imageEnv} NODE_COMPILE_CACHE="$SCRATCH/compile-cache" "$NODE" "$DASHKEEP" ${verb}`
+  return `${imageEnv} "$NODE" "$DASHKEEP" ${verb}`
 }
 
 export const emptyNode: Case = { name: 'empty Node', command: '"$NODE" -e 0', storesNothing: true }

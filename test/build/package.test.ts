@@ -38,6 +38,11 @@ describe('package.json', () => {
     })
   })
 
+  it("has the version of the image's label", async () => {
+    const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8')
+    expect(dockerfile).toMatch(`ARG VERSION=${manifest.version}\n`)
+  })
+
   it('has a lock file without addresses of a registry', () => {
     expect(JSON.stringify(lock)).not.toContain('"resolved"')
   })

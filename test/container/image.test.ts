@@ -6,10 +6,22 @@ import { sentContent, storedContent } from '../e2e/archive-place.ts'
 import { accountsOf, jsonLines, until } from '../e2e/run-dashkeep.ts'
 import { shopId, types } from '../e2e/trial.ts'
 import { leaveOut } from '../left-out.ts'
-import { buildImage, docker, inspectImage, outputOf, runAsRoot, startContainer } from './image.ts'
+import {
+  buildImage,
+  docker,
+  inspectImage,
+  outputOf,
+  runAsRoot,
+  runScript,
+  startContainer,
+} from './image.ts'
 import { type ContainerPlace, containersWanted, places, withContainers } from './places.ts'
 
 if (!containersWanted) leaveOut('the image in containers', withContainers)
+
+interface Sbom {
+  readonly components: readonly { readonly name: string; readonly version: string }[]
+}
 
 // Long enough to build a server's image first.
 const timeout = 300_000
@@ -97,13 +109,13 @@ describe.skipIf(!containersWanted)('the image, with everything taken away', { ti
     expect(stdout).toMatch(/^ +backup /m)
   })
 
-  it('starts from the code that its build has compiled', async () => {
-    const env = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }
-    await using container = startContainer(['config', 'schema'], { env })
-    const { exitCode, stderr } = await container.finished
-    expect(exitCode).toBe(0)
-    expect(stderr).toContain('because cache was the same')
-    expect(stderr).not.toContain('writing cache')
+  it('has an SBOM of exactly the packages in its bundle', async () => {
+    const licenses = await runScript('cat dist/LICENSES.txt')
+    const bundled = [...licenses.matchAll(/^(\S+) (\d\S*) \(.+\)$/gm)]
+    const sbom: Sbom = JSON.parse(await runScript('cat dist/sbom.cdx.json'))
+    const listed = sbom.components.map(({ name, version }) => `${name} ${version}`)
+    expect(listed.toSorted()).toEqual(bundled.map(([, name, its]) => `${name} ${its}`).toSorted())
+    expect(listed).toEqual(expect.arrayContaining([expect.stringMatching(/^undici \d/)]))
   })
 
   it('has what the toolbox of k8s/ needs: sleep to wait, and tar to copy files out', async () => {

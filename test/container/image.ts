@@ -22,15 +22,29 @@ export async function docker(...args: readonly string[]): Promise<string> {
   return stdout
 }
 
-/** Builds the image from the Dockerfile, as the README does. Throws with what the build said. */
-export async function buildImage(): Promise<void> {
-  await docker('build', '--tag', image, root).catch((error: { stdout?: string }) => {
+export interface BuildOptions {
+  /** The name of the image. */
+  readonly name?: string
+  /** Further options of `docker build`. */
+  readonly options?: readonly string[]
+}
+
+/** Builds the image from the Dockerfile, as the README does. Throws with the build's output. */
+export async function buildImage({ name = image, options = [] }: BuildOptions = {}): Promise<void> {
+  await docker('build', ...options, '--tag', name, root).catch((error: { stdout?: string }) => {
     throw new Error(`the image cannot be built: ${error.stdout?.slice(-2000)}`, { cause: error })
   })
 }
 
-export function inspectImage(format: string): Promise<string> {
-  return docker('image', 'inspect', '--format', format, image)
+/** Returns what the template selects of the image's description. */
+export function inspectImage(format: string, name = image): Promise<string> {
+  return docker('image', 'inspect', '--format', format, name)
+}
+
+/** Runs a shell script in the image as root, without a network, and returns its output. */
+export function runScript(script: string, name = image): Promise<string> {
+  const alone = ['--user=0', '--network=none', '--hostname=dashkeep']
+  return docker('run', '--rm', ...alone, '--entrypoint=sh', name, '-euc', script)
 }
 
 export interface ContainerOptions {
