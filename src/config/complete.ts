@@ -2,12 +2,12 @@ import {
   type Config,
   defaultTypes,
   type Limits,
-  type NotificationConfig,
   type Retention,
   type ScheduleConfig,
   type StoreConfig,
 } from './config.ts'
 import { parseDuration } from './duration.ts'
+import { completeNotification } from './notifications.ts'
 import type { FileConfig } from './schema.ts'
 
 const defaultLimits: Limits = {
@@ -66,15 +66,6 @@ function completeSchedule(schedule: NonNullable<FileConfig['schedule']>): Schedu
   const { cron, timeZone = 'UTC', jitter = '0s', deadline = '6h', pruneAfter = false } = schedule
   const [jitterMs, deadlineMs] = [parseDuration(jitter), parseDuration(deadline)]
   return { cron, timeZone, jitterMs, deadlineMs, pruneAfter }
-}
-
-function completeNotification(
-  notification: NonNullable<FileConfig['notifications']>[number],
-): NotificationConfig {
-  if (notification.kind === 'ping') {
-    return { ...notification, exitStatus: notification.exitStatus ?? false }
-  }
-  return { ...notification, on: notification.on ?? ['failure', 'suspect', 'recovery'] }
 }
 
 function completeRetention({ within, ...rules }: NonNullable<FileConfig['retention']>): Retention {

@@ -1,4 +1,5 @@
 import type { FindProxy } from '../http/proxy.ts'
+import type { NotificationConfig } from './notifications.ts'
 import type { Shard } from './shard.ts'
 
 /** Where a secret comes from. The secret itself never stands in a configuration. */
@@ -117,24 +118,6 @@ export interface MetricsConfig {
   /** Address of a Pushgateway. */
   readonly pushgateway: string | undefined
 }
-
-/** What a run can bring that somebody wants to hear of, what is worst first. */
-export const runEvents = ['failure', 'suspect', 'recovery', 'success', 'change'] as const
-export type RunEvent = (typeof runEvents)[number]
-
-/** Somebody to tell how runs go. The address is a secret: whoever has it can write there. */
-export type NotificationConfig =
-  | {
-      readonly kind: 'webhook' | 'slack'
-      readonly url: SecretSource
-      readonly on: readonly RunEvent[]
-    }
-  | {
-      readonly kind: 'ping'
-      readonly url: SecretSource
-      /** Whether a run that was not good pings `/<exit status>` instead of `/fail`. */
-      readonly exitStatus: boolean
-    }
 
 /** Bounds of a run; times in milliseconds, sizes in bytes. */
 export interface Limits {

@@ -1,11 +1,12 @@
 import { readAccountId } from '../account-id.ts'
 import { closest } from './closest.ts'
 import { type Environment, type SecretSource, soleAccountName } from './config.ts'
+import { notificationVariables } from './notifications.ts'
 import { expandHome, toAbsolutePath, toStoreUrl } from './paths.ts'
 import { fileState, readText } from './secrets.ts'
 
-/** Names of the variables that dashkeep reads, without `DASHKEEP_`. Each also works with `_FILE`. */
-export const variableNames = [
+/** The variables besides those of notifications. */
+const settingVariables = [
   'BASE_URL',
   'API_TOKEN',
   'ACCOUNT_ID',
@@ -24,12 +25,17 @@ export const variableNames = [
   'LISTEN',
   'METRICS_TEXTFILE',
   'PUSHGATEWAY',
-  'PING_URL',
-  'WEBHOOK_URL',
-  'SLACK_URL',
 ] as const
 
-export type VariableName = (typeof variableNames)[number]
+export type VariableName =
+  | (typeof settingVariables)[number]
+  | (typeof notificationVariables)[number][1]
+
+/** Names of the variables that dashkeep reads, without `DASHKEEP_`. Each also works with `_FILE`. */
+export const variableNames: readonly VariableName[] = [
+  ...settingVariables,
+  ...notificationVariables.map(([, name]) => name),
+]
 
 /** A variable that is set. */
 export interface Variable {
@@ -166,12 +172,6 @@ export function accountOf({ given }: Variables): object | undefined {
 export function accountIdOf({ given }: Pick<Variables, 'given'>): number | undefined {
   return readAccountId(given.get('ACCOUNT_ID')?.value ?? '')
 }
-
-const notificationVariables = [
-  ['ping', 'PING_URL'],
-  ['webhook', 'WEBHOOK_URL'],
-  ['slack', 'SLACK_URL'],
-] as const
 
 /** The notifications that the variables describe, in the form of the file. */
 export function notificationsOf({

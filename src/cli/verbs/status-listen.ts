@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { parseDuration } from '../../config/duration.ts'
+import { isListenAddress } from '../../config/fields.ts'
 import { loadConfig } from '../../config/load.ts'
-import { isListenAddress } from '../../config/schema.ts'
 import { DashkeepError } from '../../errors.ts'
 import { runExporter } from '../../exporter/exporter.ts'
 import { exitCodeOfInterruption } from '../../run/exit-codes.ts'

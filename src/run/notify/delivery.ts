@@ -1,4 +1,4 @@
-import type { NotificationConfig } from '../../config/config.ts'
+import type { NotificationConfig } from '../../config/notifications.ts'
 import { hintOf } from '../../errors.ts'
 import type { FindProxy } from '../../http/proxy.ts'
 import type { Logger } from '../../log.ts'

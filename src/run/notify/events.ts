@@ -1,4 +1,4 @@
-import { type RunEvent, runEvents } from '../../config/config.ts'
+import { type RunEvent, runEvents } from '../../config/notifications.ts'
 import { type AccountOutcome, isClean, type RunOutcome } from '../outcome.ts'
 
 /** What a run brought for one account. */

@@ -1,5 +1,5 @@
 import { cleanStrings } from '../../clean-text.ts'
-import type { NotificationConfig } from '../../config/config.ts'
+import type { NotificationConfig } from '../../config/notifications.ts'
 import type { RunOutcome } from '../outcome.ts'
 import { createDelivery, type DeliveryOptions } from './delivery.ts'
 import {

@@ -1,4 +1,4 @@
-import { type NotificationConfig, runEvents } from '../../config/config.ts'
+import { type NotificationConfig, runEvents } from '../../config/notifications.ts'
 import type { Shard } from '../../config/shard.ts'
 import type { RunOutcome } from '../outcome.ts'
 import { type AccountEvents, type Announcement, announcementOf } from './events.ts'

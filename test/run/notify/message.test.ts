@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type RunEvent, runEvents } from '../../../src/config/config.ts'
+import { type RunEvent, runEvents } from '../../../src/config/notifications.ts'
 import { announcementOf } from '../../../src/run/notify/events.ts'
 import { composeText } from '../../../src/run/notify/message.ts'
 import { composeJson } from '../../../src/run/notify/receivers.ts'

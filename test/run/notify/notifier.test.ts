@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import type { NotificationConfig } from '../../../src/config/config.ts'
+import type { NotificationConfig } from '../../../src/config/notifications.ts'
 import { type FindProxy, noProxy, readProxies } from '../../../src/http/proxy.ts'
 import { createLog } from '../../../src/log.ts'
 import { createNotifier } from '../../../src/run/notify/notifier.ts'

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { secretSource } from './fields.ts'
+
+/** What a run can lead to that somebody wants to know, the worst first. */
+export const runEvents = ['failure', 'suspect', 'recovery', 'success', 'change'] as const
+export type RunEvent = (typeof runEvents)[number]
+
+/**
+ * The kinds of notifications in the configuration file. A new kind is an entry here, in the
+ * variables and in the defaults below; `run/notify/receivers.ts` says what it sends.
+ */
+export const notificationSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.enum(['webhook', 'slack']),
+    url: secretSource.describe('Where the address comes from'),
+    on: z
+      .array(z.enum(runEvents))
+      .min(1)
+      .optional()
+      .describe('What is told; failure, suspect and recovery by default'),
+  }),
+  z.strictObject({
+    kind: z.literal('ping'),
+    url: secretSource.describe(
+      'Where the address comes from; {shard} in it is the index of the shard',
+    ),
+    exitStatus: z.boolean().optional().describe('Ping /<exit status> instead of /fail'),
+  }),
+])
+
+/** The variable that holds the address of each kind. */
+export const notificationVariables = [
+  ['ping', 'PING_URL'],
+  ['webhook', 'WEBHOOK_URL'],
+  ['slack', 'SLACK_URL'],
+] as const satisfies readonly (readonly [kind: NotificationConfig['kind'], name: string])[]
+
+/** A notification as the configuration file has it. */
+type FileNotification = z.infer<typeof notificationSchema>
+
+type Complete<T> = { readonly [K in keyof T]-?: NonNullable<T[K]> }
+
+/** Whom to tell how runs go. The address is a secret: whoever has it can write there. */
+export type NotificationConfig = Complete<FileNotification>
+
+/** Fills in the defaults. */
+export function completeNotification(notification: FileNotification): NotificationConfig {
+  if (notification.kind === 'ping') {
+    return { ...notification, exitStatus: notification.exitStatus ?? false }
+  }
+  return { ...notification, on: notification.on ?? ['failure', 'suspect', 'recovery'] }
+}
