@@ -1,6 +1,7 @@
 import { createObjectIndex } from '../export/content-digest.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey } from './archive.ts'
+import { createComparison, type NamedObject } from './compare.ts'
 import { createHeapBudget } from './heap-budget.ts'
 import type { Manifest } from './manifest.ts'
 import {
@@ -17,13 +18,6 @@ export interface SnapshotSide {
   readonly manifest: Manifest
 }
 
-/** An object by its names. */
-export interface NamedObject {
-  /** `<type>:<object id>`; empty for the hits that name no id, which count as one object. */
-  readonly id: string
-  readonly title: string | undefined
-}
-
 /** How the objects of one type differ between two snapshots. Each is in at most one list. */
 export interface TypeDiff {
   readonly type: string
@@ -35,8 +29,6 @@ export interface TypeDiff {
   readonly touched: readonly NamedObject[]
   readonly unchanged: number
 }
-
-type State = 'added' | 'changed' | 'touched' | 'same'
 
 /** The types of both snapshots, and those that only one of them holds. */
 export function sharedTypes(before: Manifest, after: Manifest) {
@@ -73,43 +65,32 @@ export async function diffType(
     ...options,
     onObject: ({ id }, hit) => touches.add(id, hit),
   })
-  const touchIndex = touches.finish()
-  const states: State[] = Array.from({ length: index.count }, () => 'added')
-  const removed = new Map<string, NamedObject>()
   const budget = createHeapBudget(`compare the objects of type ${type}`)
-  await scanObjects(before.store, before.manifest, type, {
-    ...options,
-    onObject({ id, title }, hit) {
-      const place = index.find(id)
-      if (place < 0) {
-        if (budget.hold(id, title)) removed.set(id, { id, title })
-      } else if (!index.matches(place, hit)) states[place] = 'changed'
-      else states[place] = touchIndex.matches(touchIndex.find(id), hit) ? 'same' : 'touched'
-    },
+  const named = { added: new Map(), removed: new Map(), changed: new Map(), touched: new Map() }
+  const indexes = { index, touchIndex: touches.finish() }
+  const comparison = createComparison(indexes, (change, { id, title }) => {
+    if (budget.hold(id, title)) named[change].set(id, { id, title })
   })
+  const { seeOlder, seeNewer } = comparison
+  await scanObjects(before.store, before.manifest, type, { ...options, onObject: seeOlder })
   budget.check()
-  const named = { added: new Map(), changed: new Map(), touched: new Map(), same: new Map() }
-  if (states.some((state) => state !== 'same')) {
-    await scanObjects(after.store, after.manifest, type, {
-      ...options,
-      onObject({ id, title }) {
-        const state = states[index.find(id)] as State
-        if (state !== 'same' && budget.hold(id, title)) named[state].set(id, { id, title })
-      },
-    })
+  const { added, changed, touched, unchanged } = comparison.counts()
+  if (added + changed + touched > 0) {
+    await scanObjects(after.store, after.manifest, type, { ...options, onObject: seeNewer })
   }
   budget.check()
-  const sorted = (objects: ReadonlyMap<string, NamedObject>) =>
-    [...objects.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const same = states.filter((state, place) => state === 'same' && !index.isDuplicate(place))
   return {
     type,
-    added: sorted(named.added),
-    removed: sorted(removed),
-    changed: sorted(named.changed),
-    touched: sorted(named.touched),
-    unchanged: same.length,
+    added: sortById(named.added),
+    removed: sortById(named.removed),
+    changed: sortById(named.changed),
+    touched: sortById(named.touched),
+    unchanged,
   }
+}
+
+function sortById(objects: ReadonlyMap<string, NamedObject>): NamedObject[] {
+  return [...objects.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 function isSameFile(before: SnapshotSide, after: SnapshotSide, type: string): boolean {

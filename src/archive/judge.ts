@@ -1,7 +1,8 @@
 import type { LostIds, SortedIndex } from '../export/content-digest.ts'
 import type { Sizes } from '../export/sizes.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import { compareWithPrevious, type NamedObject, type TypeChanges } from './changes.ts'
+import { compareWithPrevious, type TypeChanges } from './changes.ts'
+import type { NamedObject } from './compare.ts'
 import {
   type Baseline,
   findBaselines,

@@ -21,15 +21,13 @@ import {
   type RetentionDecision,
   type RetentionPolicy,
 } from './retention.ts'
+import { isOld } from './sweep.ts'
 
 /** Manifests read at once while planning. */
 const READS_AT_ONCE = 16
 
 /** Snapshots removed at once; each takes a few requests. */
 const REMOVALS_AT_ONCE = 8
-
-/** Files without a manifest may belong to a run that goes on; older ones do not. */
-const SWEEP_AFTER_MS = 24 * 3600_000
 
 /** A snapshot with the keys it consists of. */
 export interface PruneCandidate extends RetentionCandidate {
@@ -111,8 +109,8 @@ async function planAccount(
 }
 
 function isLeftover({ complete, takenAt, files }: SnapshotFolder, now: Date): boolean {
-  const old = (time: Date) => now.getTime() - time.getTime() > SWEEP_AFTER_MS
-  return !complete && old(takenAt) && [...files.values()].every(({ modifiedAt }) => old(modifiedAt))
+  if (complete || !isOld(takenAt, now)) return false
+  return [...files.values()].every(({ modifiedAt }) => isOld(modifiedAt, now))
 }
 
 async function readCandidate(

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
-import pRetry, { AbortError } from 'p-retry'
 import { dataFileName } from '../datafile/compression.ts'
 import { createDataFile, type DataFileWriter } from '../datafile/data-file.ts'
 import { DashkeepError } from '../errors.ts'
 import { createExportScan, type ExportContent, type ExportScan } from '../export/scan-export.ts'
 import { fileKey } from './archive.ts'
 import type { ManifestExport } from './manifest.ts'
+import { retryExport } from './retry-export.ts'
 import { runMetadata, type SnapshotRun } from './take-options.ts'
 
 /**
@@ -37,7 +37,11 @@ export async function receiveExports(
   }
   for (const type of run.types) {
     try {
-      exports.push(await exportWithRetries(run, type))
+      const receive = (body: AsyncIterable<Uint8Array>) => receiveExport(run, type, body)
+      const onBrokenOff = (error: Error) => run.onProgress?.({ step: 'broken-off', type, error })
+      const { exportAttempts: attempts = 3, retryBaseMs = 500, signal } = run
+      const options = { attempts, retryBaseMs, onBrokenOff, signal }
+      exports.push(await retryExport(run.source, type, receive, options))
     } catch (error) {
       failures.push(error as Error)
       if (run.signal?.aborted) break
@@ -66,30 +70,6 @@ function combine({ account, types }: SnapshotRun, failures: readonly Error[]): E
       cause: first,
     },
   )
-}
-
-/**
- * An export whose body breaks off is begun again; nothing of the first attempt is kept. A request
- * that fails before its body has been repeated by the source already.
- */
-async function exportWithRetries(run: SnapshotRun, type: string): Promise<PendingExport> {
-  const attempt = async () => {
-    const body = await run.source.exportObjects(type, { signal: run.signal }).catch((error) => {
-      throw new AbortError(error)
-    })
-    return receiveExport(run, type, body)
-  }
-  return pRetry(attempt, {
-    retries: (run.exportAttempts ?? 3) - 1,
-    minTimeout: run.retryBaseMs ?? 500,
-    randomize: true,
-    ...(run.signal && { signal: run.signal }),
-    shouldRetry: ({ error }) => error instanceof DashkeepError && error.transient,
-    onFailedAttempt: ({ error, retriesLeft }) => {
-      const again = error instanceof DashkeepError && error.transient && retriesLeft > 0
-      if (again) run.onProgress?.({ step: 'broken-off', type, error })
-    },
-  })
 }
 
 async function receiveExport(

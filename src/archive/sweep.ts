@@ -2,12 +2,17 @@ import type { EmptyFolder, ObjectStore, UnfinishedWrite } from '../store/object-
 import { isArchiveFolder, isSnapshotFile } from './archive.ts'
 import { isPinFolder } from './pins.ts'
 
-/** A write that began longer ago than this is not going on any more. */
+/** Age after which no run can still be writing. Younger remains may belong to a run. */
 const SWEEP_AFTER_MS = 24 * 3600_000
 
+/** Whether no run that wrote at `time` can still be going on. */
+export function isOld(time: Date, now: Date): boolean {
+  return now.getTime() - time.getTime() > SWEEP_AFTER_MS
+}
+
 /**
- * Finds what killed writers left behind more than a day ago. Where the store knows what a write was
- * to become, those of other programs in the same bucket are left alone.
+ * Finds the unfinished writes that killed processes left more than a day ago. Skips the writes of
+ * other programs in the same bucket, where the store knows the key of a write.
  */
 export async function findLeftWrites(
   store: ObjectStore,
@@ -16,14 +21,14 @@ export async function findLeftWrites(
   const found: UnfinishedWrite[] = []
   for await (const write of store.listUnfinished({ signal })) {
     const isOurs = write.key === undefined || isSnapshotFile(write.key)
-    if (isOurs && now.getTime() - write.startedAt.getTime() > SWEEP_AFTER_MS) found.push(write)
+    if (isOurs && isOld(write.startedAt, now)) found.push(write)
   }
   return found
 }
 
 /**
- * Finds the folders that a run or a removal left empty more than a day ago, when it was killed before
- * the first file or after the last. Those of other programs below the same root are left alone.
+ * Finds empty folders that are older than a day. A run that is killed before its first file leaves
+ * one, and so does a removal that is killed after the last. Skips the folders of other programs.
  */
 export async function findEmptyFolders(
   store: ObjectStore,
@@ -32,7 +37,7 @@ export async function findEmptyFolders(
   const found: EmptyFolder[] = []
   for await (const folder of store.listEmptyFolders?.({ signal }) ?? []) {
     const isOurs = isArchiveFolder(folder.key) || isPinFolder(folder.key)
-    if (isOurs && now.getTime() - folder.changedAt.getTime() > SWEEP_AFTER_MS) found.push(folder)
+    if (isOurs && isOld(folder.changedAt, now)) found.push(folder)
   }
   return found
 }

@@ -1,6 +1,5 @@
-import pRetry, { AbortError } from 'p-retry'
+import { retryExport } from '../archive/retry-export.ts'
 import type { SavedObjectSource } from '../archive/source.ts'
-import { DashkeepError } from '../errors.ts'
 import { createExportScanner, type ScanLimits } from '../export/export-scanner.ts'
 import { objectState } from '../objects/object-state.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
@@ -72,16 +71,13 @@ export async function readPresent(
   return { states, kibanaVersions, hits }
 }
 
-/** An export whose body breaks off is begun again, as a backup does. */
+/** Exports one type and reads the state of each object. */
 function readType(
   target: RestoreTarget,
   type: string,
   { stateOf, keepUnless, limits, attempts, retryBaseMs, signal }: ReadTargetOptions,
 ): Promise<{ states: Map<string, string>; kibanaVersion: string; hits: Map<string, Uint8Array> }> {
-  const attempt = async () => {
-    const body = await target.exportObjects(type, { signal }).catch((error) => {
-      throw new AbortError(error)
-    })
+  const read = async (body: AsyncIterable<Uint8Array>) => {
     const states = new Map<string, string>()
     const hits = new Map<string, Uint8Array>()
     let keptBytes = 0
@@ -99,11 +95,5 @@ function readType(
     target.checkMembers(type, members)
     return { states, kibanaVersion, hits }
   }
-  return pRetry(attempt, {
-    retries: attempts - 1,
-    minTimeout: retryBaseMs,
-    randomize: true,
-    signal,
-    shouldRetry: ({ error }) => error instanceof DashkeepError && error.transient,
-  })
+  return retryExport(target, type, read, { attempts, retryBaseMs, signal })
 }

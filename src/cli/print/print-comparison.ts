@@ -1,10 +1,5 @@
-import {
-  type NamedObject,
-  readPairs,
-  type SnapshotSide,
-  sharedTypes,
-  type TypeDiff,
-} from '../../archive/diff.ts'
+import type { NamedObject } from '../../archive/compare.ts'
+import { readPairs, type SnapshotSide, sharedTypes, type TypeDiff } from '../../archive/diff.ts'
 import type { ReadOptions } from '../../archive/read-objects.ts'
 import { diffHits, type ObjectDiff } from '../../objects/diff-objects.ts'
 import { type JsonDocument, stringifyLossless } from '../../objects/lossless-json.ts'

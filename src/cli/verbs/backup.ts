@@ -1,4 +1,5 @@
-import { type NamedObject, type TypeChanges, totalChanges } from '../../archive/changes.ts'
+import { type TypeChanges, totalChanges } from '../../archive/changes.ts'
+import type { NamedObject } from '../../archive/compare.ts'
 import { adviseOnSuspect } from '../../archive/guard.ts'
 import type { MissingObjects } from '../../archive/judge.ts'
 import { countObjects, countStoredBytes } from '../../archive/manifest.ts'

@@ -1,11 +1,6 @@
 import { readManifest, type SnapshotFolder } from '../../archive/archive.ts'
-import {
-  diffType,
-  type NamedObject,
-  type SnapshotSide,
-  sharedTypes,
-  type TypeDiff,
-} from '../../archive/diff.ts'
+import type { NamedObject } from '../../archive/compare.ts'
+import { diffType, type SnapshotSide, sharedTypes, type TypeDiff } from '../../archive/diff.ts'
 import { type Candidate, findNamed } from '../../archive/find.ts'
 import type { Manifest } from '../../archive/manifest.ts'
 import { exportsOf } from '../../archive/stored-export.ts'
