@@ -3,35 +3,35 @@ import { createArchiveGauges } from '../run/metrics/archive-gauges.ts'
 import { version } from '../version.ts'
 import type { JudgedAccount } from './judge-archive.ts'
 
-/** What the exporter tells Prometheus; every name is described in docs/monitoring.md. */
+/** Metrics of the exporter. docs/monitoring.md describes every name. */
 export interface ExporterMetrics {
   readonly contentType: string
   /** Everything in the text format of Prometheus. */
   text(): Promise<string>
   setConfigGood(good: boolean): void
-  /** Replaces everything that is told of accounts. */
+  /** Replaces the metrics of all accounts. */
   setArchive(
     accounts: ReadonlyMap<string, JudgedAccount>,
     read: { readAt: Date; durationMs: number },
   ): void
-  /** Keeps what is told of accounts, and says that it is not of now. */
+  /** Keeps the metrics of accounts, and marks the archive as not readable. */
   setUnreadable(): void
 }
 
 export function createExporterMetrics(): ExporterMetrics {
   const registry = new Registry()
-  /** Made anew for each look at the archive, so that nothing of an account that is gone stays. */
+  /** New for each read of the archive, so that removed accounts disappear. */
   let accountRegistry = new Registry()
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers: [registry] })
 
   const readable = gauge(
     'dashkeep_archive_readable',
-    '1 when the archive could be read when it was last looked at, else 0',
+    '1 when the last read of the archive succeeded, else 0',
   )
   const readAt = gauge(
     'dashkeep_archive_read_timestamp_seconds',
-    'When the archive was last read: the age of everything that is told of accounts',
+    'When the archive was last read. The metrics of all accounts are from then',
   )
   const duration = gauge(
     'dashkeep_archive_read_duration_seconds',
@@ -39,10 +39,10 @@ export function createExporterMetrics(): ExporterMetrics {
   )
   const configGood = gauge(
     'dashkeep_config_good',
-    '1 when the configuration could be used when it was last read, else 0',
+    '1 when the configuration was valid when it was last read, else 0',
   )
   gauge('dashkeep_build_info', 'Always 1; the version is its label', 'version').set({ version }, 1)
-  // A time of 0 would be the age of accounts that nobody has looked at yet.
+  // Until the first read there is no time. 0 would look like a very old read.
   readAt.remove()
   duration.remove()
 

@@ -7,23 +7,23 @@ import { startServer } from '../worker/server.ts'
 import { createExporterMetrics, type ExporterMetrics } from './exporter-metrics.ts'
 import { type JudgedAccount, judgeArchive } from './judge-archive.ts'
 
-/** Time between two looks at the configuration. */
+/** Time between two reads of the configuration. */
 const CONFIG_INTERVAL_MS = 30_000
 
-/** Longest wait after a look at the archive that failed. */
+/** Longest wait after a failed read of the archive. */
 const RETRY_MS = 60_000
 
-/** A look at the archive that takes longer has failed. */
+/** Longest time for one read of the archive. */
 const DEADLINE_MS = 15 * 60_000
 
 export interface ExporterOptions {
-  /** Reads the configuration anew. */
+  /** Reads the configuration again. */
   readonly load: () => Promise<Config>
-  /** Where metrics and health are served, as `host:port`. */
+  /** Address of the HTTP server, as `host:port`. */
   readonly listen: string
-  /** Time between two looks at the archive. */
+  /** Time between two reads of the archive. */
   readonly intervalMs: number
-  /** Older than this is stale; nothing is when undefined. */
+  /** Accounts whose newest good snapshot is older are stale; none when undefined. */
   readonly maxAgeMs: number | undefined
   readonly env: Environment
   readonly log: Logger
@@ -32,25 +32,25 @@ export interface ExporterOptions {
   readonly signal: AbortSignal
 }
 
-/** What an exporter knows from look to look. */
+/** An exporter and its state between reads. */
 interface Exporter extends ExporterOptions {
   readonly metrics: ExporterMetrics
-  /** The last configuration that could be used. */
+  /** The last valid configuration. */
   config: Config
-  /** Why the configuration could not be used when it was last read. */
+  /** Why the configuration was invalid when it was last read. */
   configProblem: string | undefined
-  /** Why the archive could not be read when it was last looked at. */
+  /** Why the last read of the archive failed. */
   archiveProblem: string | undefined
   hasRead: boolean
 }
 
 /**
- * Looks at the archive at intervals and serves what it says of the configured accounts, until told
- * to stop. Writes nothing, and asks no service.
+ * Reads the archive at intervals and serves metrics of the configured accounts, until aborted. Writes
+ * nothing, and sends no request to the service.
  *
- * A scrape is answered with the last look, whose age is a metric of its own. A look that fails leaves
- * the values as they were, says so in `dashkeep_archive_readable`, and is repeated within a minute.
- * A changed configuration is adopted within a minute. Throws when it cannot be used at the start.
+ * A scrape returns the values of the last read; its time is a metric. A failed read keeps the
+ * values, sets `dashkeep_archive_readable` to 0, and is repeated within a minute. A changed
+ * configuration is adopted within a minute. Throws when it is invalid at the start.
  */
 export async function runExporter(options: ExporterOptions): Promise<void> {
   const config = await options.load()
@@ -71,30 +71,30 @@ function reasonsOf({ signal, hasRead, configProblem }: Exporter): string[] {
   const reasons: (string | false)[] = [
     signal.aborted && 'stopping',
     !hasRead && 'the archive has not been read yet',
-    configProblem !== undefined && 'the configuration cannot be used',
+    configProblem !== undefined && 'the configuration is invalid',
   ]
   return reasons.filter((reason) => reason !== false)
 }
 
-/** Looks at the archive when the interval has passed, and at once when the configuration changed. */
+/** Reads the archive at each interval, and at once when the configuration has changed. */
 async function followArchive(exporter: Exporter): Promise<void> {
   const { clock, signal } = exporter
-  let lookedAt = clock.now()
-  let waitMs = await look(exporter)
+  let readAt = clock.now()
+  let waitMs = await readArchive(exporter)
   while (!signal.aborted) {
     await clock.sleep(Math.min(waitMs, CONFIG_INTERVAL_MS), signal)
     if (signal.aborted) return
     const isChanged = await refresh(exporter)
     const now = clock.now()
-    const passedMs = now.getTime() - lookedAt.getTime()
-    // A clock that was set back does not delay a look.
+    const passedMs = now.getTime() - readAt.getTime()
+    // A clock that was set back does not delay a read.
     if (!isChanged && passedMs >= 0 && passedMs < waitMs) continue
-    lookedAt = now
-    waitMs = await look(exporter)
+    readAt = now
+    waitMs = await readArchive(exporter)
   }
 }
 
-/** Reads the configuration anew. Returns whether it is another than before. Never throws. */
+/** Reads the configuration again. Returns whether it has changed. Never throws. */
 async function refresh(exporter: Exporter): Promise<boolean> {
   const { load, log, metrics } = exporter
   try {
@@ -108,19 +108,19 @@ async function refresh(exporter: Exporter): Promise<boolean> {
   } catch (error) {
     const { message } = error as Error
     const isKnown = exporter.configProblem === message
-    if (!isKnown) log.error({ reason: message }, 'configuration cannot be used')
+    if (!isKnown) log.error({ reason: message }, 'configuration is invalid')
     exporter.configProblem = message
     metrics.setConfigGood(false)
     return false
   }
 }
 
-/** Looks at the archive once. Returns the time until the next look. Never throws. */
-async function look(exporter: Exporter): Promise<number> {
+/** Reads the archive once. Returns the time until the next read. Never throws. */
+async function readArchive(exporter: Exporter): Promise<number> {
   const { config, clock, maxAgeMs, env, log, metrics, intervalMs } = exporter
   using deadline = startDeadline(clock, DEADLINE_MS, {
     message: `Cannot read the archive: it takes longer than ${DEADLINE_MS / 60_000} minutes`,
-    hint: 'look what keeps the store from answering',
+    hint: 'check whether the store answers slowly',
   })
   const signal = AbortSignal.any([exporter.signal, deadline.signal])
   const now = clock.now()
@@ -144,7 +144,7 @@ async function look(exporter: Exporter): Promise<number> {
   }
 }
 
-/** How many accounts are in each state. */
+/** Number of accounts in each state. */
 function countStates(accounts: ReadonlyMap<string, JudgedAccount>): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { state } of accounts.values()) counts[state] = (counts[state] ?? 0) + 1

@@ -7,15 +7,15 @@ import type { Logger } from '../log.ts'
 import { openArchive } from '../open.ts'
 import type { ArchivedAccount } from '../run/metrics/archive-gauges.ts'
 
-/** What the archive says of a configured account. */
+/** State of a configured account in the archive. */
 export interface JudgedAccount extends ArchivedAccount {
   readonly state: AccountState
 }
 
 /**
- * Judges every configured account by the archive, by its configured name. Reads only: one listing
- * and the manifests down to the newest good one. Accounts that nobody configures are passed over.
- * Throws when the store cannot answer.
+ * Judges every configured account by the archive. Returns the results by configured name. Only reads:
+ * one listing and the manifests back to the newest good one. Ignores accounts that are not
+ * configured. Throws when the store cannot answer.
  */
 export async function judgeArchive(
   config: Config,
@@ -37,7 +37,7 @@ export async function judgeArchive(
       const name = nameOf(status)
       if (name === undefined) continue
       const [before, found] = [judged.get(name)?.newestGoodAt, judge(status, options)]
-      // Snapshots of two accounts can bear one configured name: the newer ones count.
+      // Snapshots of two accounts can have the same configured name: the newer ones count.
       if (before === undefined || (found.newestGoodAt ?? 0) >= before) judged.set(name, found)
     }
   } finally {
@@ -46,13 +46,13 @@ export async function judgeArchive(
   return judged
 }
 
-/** The ids of all accounts; undefined when some are configured without. */
+/** The ids of all accounts; undefined when an account has no configured id. */
 function findIds({ accounts }: Config): ReadonlySet<number> | undefined {
   const ids = accounts.flatMap(({ accountId }) => accountId ?? [])
   return ids.length === accounts.length ? new Set(ids) : undefined
 }
 
-/** An account without a configured id is found by the name that its newest manifest records. */
+/** Finds an account without a configured id by the configured name in its newest manifest. */
 function findNames({ accounts }: Config): (status: AccountStatus) => string | undefined {
   const byId = new Map(accounts.map(({ accountId, name }) => [accountId, name]))
   const withoutId = accounts.filter(({ accountId }) => accountId === undefined)

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Time, as the worker sees it; tests step it. */
+/** A clock that tests can step. */
 export interface Clock {
-  /** What clocks show now. It may be set forward and back at any time. */
+  /** The current time. May be set forward or back at any time. */
   now(): Date
-  /** Waits for so long, whatever clocks show. Ends early, without an error, when aborted. */
+  /** Waits `ms`, even if the clock is set. Resolves early, without an error, when aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** The longest that a timer can wait. */
+/** Longest time that a timer can wait. */
 const MAX_SLEEP_MS = 2 ** 31 - 1
 
-/** The clock of this machine. */
+/** The machine's clock. */
 export function systemClock(now: () => Date): Clock {
   return {
     now,

@@ -1,7 +1,7 @@
 import { DashkeepError } from '../errors.ts'
 import type { Clock } from './clock.ts'
 
-/** Aborts its signal with an error after some time. Disposing stops the watch. */
+/** Aborts its signal with an error after `ms`. Disposing cancels the deadline. */
 export function startDeadline(
   clock: Clock,
   ms: number,

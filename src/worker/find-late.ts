@@ -10,20 +10,20 @@ import type { ObjectStore } from '../store/object-store.ts'
 const LOOKUPS_AT_ONCE = 8
 
 interface FindLateOptions {
-  /** When a good snapshot should have been taken at the latest. */
+  /** Accounts without a good snapshot since then are late. */
   readonly due: Date
-  /** What snapshots from the future are told by. */
+  /** Snapshots taken later are from the future. */
   readonly now: Date
   readonly env: Environment
   readonly log: Logger
   readonly signal: AbortSignal
-  /** Called with what the archive holds of an account. */
+  /** Called with the status of each account in the archive. */
   readonly onFound: (account: string, status: AccountStatus) => void
 }
 
 /**
- * Names the accounts without a good, undamaged snapshot since they were due, by the archive. Where that cannot
- * be found out an account is late: its run will tell what is wrong.
+ * Returns the names of the accounts without a good, undamaged snapshot in the archive since they were
+ * due. Includes accounts that cannot be looked up: their run reports the cause.
  */
 export async function findLate(config: Config, options: FindLateOptions): Promise<Set<string>> {
   const { due, now, log, signal, onFound } = options
@@ -47,7 +47,8 @@ export async function findLate(config: Config, options: FindLateOptions): Promis
     fail(error as Error)
   }
   const [first] = failures
-  if (first) log.warn({ reason: first.message, failures: failures.length }, 'archive not asked')
+  if (first)
+    log.warn({ reason: first.message, failures: failures.length }, 'archive cannot be read')
   return late
 }
 

@@ -3,13 +3,14 @@ import type { AccountConfig, Config } from '../config/config.ts'
 import { createRunId, type Logger } from '../log.ts'
 import { openArchive } from '../open.ts'
 import { type AccountBackup, backupAccounts } from '../run/back-up.ts'
+import { exitCodeOf, exitCodeOfRun } from '../run/exit-codes.ts'
 import type { RunReport } from '../run/reporter.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { startDeadline } from './deadline.ts'
 import { pruneAccount, sweepLeftWrites } from './prune-after.ts'
 import type { AccountEnding, Worker } from './state.ts'
 
-/** Backs up some of the configured accounts. Never throws; what goes wrong is told. */
+/** Backs up some of the configured accounts. Never throws: failures are reported. */
 export async function performRun(
   worker: Worker,
   accounts: readonly AccountConfig[],
@@ -23,10 +24,10 @@ export async function performRun(
   }
 }
 
-/** Tells of a run that did not get as far as the accounts. */
+/** Reports a run that failed before it backed up any account. */
 export async function failRun(worker: Worker, error: Error): Promise<void> {
   const { report } = beginRun(worker, worker.config)
-  await report.end({ exitCode: worker.exitCodes.ofError(error), error })
+  await report.end({ exitCode: exitCodeOf(error), error })
 }
 
 function beginRun({ log: workerLog, tail, reporter, configured }: Worker, config: Config) {
@@ -41,12 +42,12 @@ async function backUp(
   config: Config,
   { report, log }: { report: RunReport; log: Logger },
 ): Promise<void> {
-  const { clock, env, exitCodes, configured } = worker
+  const { clock, env, configured } = worker
   const endings = new Map<string, AccountEnding>()
   const ms = config.schedule?.deadlineMs ?? 0
   using deadline = startDeadline(clock, ms, {
     message: `Cannot finish the run: it takes longer than ${ms / 1000} s`,
-    hint: 'raise schedule.deadline, or look what takes so long',
+    hint: 'raise schedule.deadline, or look in the log for what takes so long',
   })
   const signal = AbortSignal.any([worker.signal, deadline.signal])
   const onDone = (backup: AccountBackup) => {
@@ -64,17 +65,16 @@ async function backUp(
   } catch (error) {
     failure = error as Error
   }
-  // Told to stop: whatever takes over finds the accounts late, and backs them up.
+  // A stopped run is not reported: the next worker finds the accounts late and backs them up.
   if (failure !== undefined && worker.signal.aborted) log.warn('run interrupted')
   else {
-    const exitCode =
-      endings.size > 0 ? exitCodes.ofRun([...endings.values()]) : exitCodes.ofError(failure)
+    const exitCode = endings.size > 0 ? exitCodeOfRun([...endings.values()]) : exitCodeOf(failure)
     await report.end({ exitCode, error: failure, store })
   }
   await store?.close()
 }
 
-/** Prunes the accounts whose run left nothing to look at; what goes wrong is something to look at. */
+/** Prunes the accounts whose backup was good and without warnings. A problem becomes a warning. */
 async function pruneGood(
   { schedule, retention }: Config,
   store: ObjectStore,

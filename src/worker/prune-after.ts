@@ -5,8 +5,8 @@ import type { Logger } from '../log.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 /**
- * Prunes one account by the retention. Returns what could not be removed and why; what is locked
- * or still in use stays without a word, until a later run.
+ * Prunes one account by its retention. Returns why snapshots could not be removed. Locked and
+ * referenced snapshots stay, without a message, until a later run.
  */
 export async function pruneAccount(
   store: ObjectStore,
@@ -32,7 +32,7 @@ export async function pruneAccount(
   return problems.map((problem) => `not pruned: ${problem}`)
 }
 
-/** Removes what killed writers left in the store more than a day ago. A failure is only logged. */
+/** Removes unfinished writes that are older than a day. Never throws: a failure is logged. */
 export async function sweepLeftWrites(
   store: ObjectStore,
   { now, signal, log }: { now: Date; signal: AbortSignal; log: Logger },

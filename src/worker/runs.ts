@@ -6,29 +6,31 @@ import { findLate } from './find-late.ts'
 import { failRun, performRun } from './perform-run.ts'
 import { refresh, type Worker } from './state.ts'
 
-/** The runs of a worker, one at a time. */
+/** Runs of a worker, one at a time. */
 export interface Runs {
-  /** Begins the run that is due, unless another one is at work. */
+  /** Starts the run that is due, or skips or delays it when another run is in progress. */
   begin(due: Date): void
-  /** Backs up these accounts at once, unless a run is at work, which has begun since they were late. */
+  /** Backs up these accounts at once, unless a run is in progress. */
   catchUp(names: ReadonlySet<string>): void
-  /** Settles when the run under way has ended; undefined when there is none. */
+  /** Resolves when the run in progress has ended; undefined when there is none. */
   underWay(): Promise<void> | undefined
 }
 
 /**
- * A run that is due while another is at work is left out. Where that one backs up only some of the
- * accounts, the run waits for its end instead, and then backs up the others.
+ * Creates the runs of a worker. A run that is due while another is in progress is skipped. If the run
+ * in progress backs up only some accounts, the other accounts are backed up after it.
  */
 export function createRuns(worker: Worker): Runs {
   const { log, metrics, signal } = worker
-  /** `names` are the accounts that it backs up; all when undefined. */
+  /** `names` are the accounts that it backs up; all accounts when undefined. */
   let running: { ended: Promise<void>; names: ReadonlySet<string> | undefined } | undefined
   let isWaiting = false
 
   function start(perform: () => Promise<void>, names?: ReadonlySet<string>): void {
     const ended = perform()
-      .catch(({ message, stack }: Error) => log.error({ reason: message, stack }, 'run broke off'))
+      .catch(({ message, stack }: Error) =>
+        log.error({ reason: message, stack }, 'run failed unexpectedly'),
+      )
       .finally(() => {
         running = undefined
         if (isWaiting && !signal.aborted) startOthers(names)
@@ -48,7 +50,7 @@ export function createRuns(worker: Worker): Runs {
       const { length } = accountsBeside(worker, running.names)
       if (length === 0 || isWaiting) {
         metrics.countSkippedRun()
-        log.warn({ due }, 'run left out: the one before is still at work')
+        log.warn({ due }, 'run skipped: the previous run is still in progress')
       } else {
         isWaiting = true
         log.info({ due, accounts: length }, 'run waits for the catch-up')
@@ -63,7 +65,7 @@ export function createRuns(worker: Worker): Runs {
   }
 }
 
-/** The accounts that a run over those named does not back up. */
+/** The accounts other than those named; none when all are meant. */
 function accountsBeside(
   { config }: Worker,
   names: ReadonlySet<string> | undefined,
@@ -71,7 +73,7 @@ function accountsBeside(
   return names === undefined ? [] : config.accounts.filter(({ name }) => !names.has(name))
 }
 
-/** A run over all accounts, with the configuration read anew, some time after it was due. */
+/** Waits for the jitter, reads the configuration again, and backs up all accounts. */
 async function performScheduledRun(worker: Worker): Promise<void> {
   const { clock, signal, random = Math.random } = worker
   await clock.sleep(random() * (worker.config.schedule?.jitterMs ?? 0), signal)
@@ -85,8 +87,8 @@ async function performScheduledRun(worker: Worker): Promise<void> {
 }
 
 /**
- * Names the accounts without a good snapshot since they were last due, and takes over what the
- * archive says of all.
+ * Returns the names of the accounts without a good snapshot since they were last due. Updates the
+ * metrics and the reporter from the archive.
  */
 export async function findWhatIsLate(worker: Worker): Promise<ReadonlySet<string>> {
   const { config, schedule, clock, env, log, metrics, reporter, signal } = worker

@@ -1,25 +1,25 @@
 import type { Calendar } from '../config/calendar.ts'
 import type { Clock } from './clock.ts'
 
-/** Longest time between two looks at the clock, so that one that was set is noticed. */
+/** Longest sleep, so that a clock that was set is noticed. */
 const MAX_NAP_MS = 30_000
 
-/** A clock set back by less than this does not make runs come twice. */
+/** A clock that is set back by less than this does not repeat runs. */
 const MAX_STEP_BACK_MS = 5 * 60_000
 
-/** When runs are due, and from when on that counts. */
+/** A calendar, and the time from which its runs are due. */
 export interface Schedule {
   readonly calendar: Calendar
   readonly since: Date
 }
 
 /**
- * Calls `onDue` whenever a run is due, until aborted. It never waits for a run. Follows another
- * schedule at the latest 30 seconds after `schedule` has returned it for the first time.
+ * Calls `onDue` whenever a run is due, until aborted. Does not wait for the run. Adopts a changed
+ * schedule within 30 seconds.
  *
- * A clock that leaps forward, or a machine that slept, brings one run for all that were due. A
- * clock that is set back by a little brings no run twice; set back by more, the schedule goes by
- * what it shows now, since otherwise it would be silent until the old time comes again.
+ * When the clock jumps forward or the machine slept, all missed runs become one. When the clock is
+ * set back by up to five minutes, no run repeats. When it is set back further, the schedule continues
+ * from the new time: otherwise no run would start until the old time is reached again.
  */
 export async function followSchedule(
   schedule: () => Schedule,

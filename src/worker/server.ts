@@ -3,26 +3,26 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DashkeepError } from '../errors.ts'
 
-/** What a long-running command shows over HTTP. */
+/** Metrics and readiness of a long-running command, for its HTTP server. */
 export interface HealthView {
   readonly metrics: {
     readonly contentType: string
     /** Everything in the text format of Prometheus. */
     text(): Promise<string>
   }
-  /** Why it is not ready; empty when it is. Anybody may read it. */
+  /** Why the command is not ready; empty when it is ready. Public: contains no secret. */
   readonly unready: () => readonly string[]
 }
 
-/** The running server; disposing closes it, whoever is still connected. */
+/** The running server. Disposing closes it and all its connections. */
 export interface MetricsServer extends AsyncDisposable {
-  /** Where it listens, with the port it was given. */
+  /** Its address, with the actual port. */
   readonly url: string
 }
 
 /**
- * Serves `/metrics`, `/healthz` (200 while the process answers) and `/readyz` (200 without a reason
- * against it, else 503). Throws a `usage` error with this hint when it cannot listen there.
+ * Serves `/metrics`, `/healthz` (always 200) and `/readyz` (200 when ready, else 503 with reasons).
+ * Throws a `usage` error with this hint when it cannot listen on the address.
  */
 export async function startServer(
   listen: string,

@@ -8,24 +8,24 @@ import type { Clock } from './clock.ts'
 import type { Schedule } from './schedule.ts'
 import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts'
 
-/** How the backup of one account ended, as far as the exit code depends on it. */
+/** Result of the backup of one account, as far as the exit code depends on it. */
 export interface AccountEnding {
   readonly error: Error | undefined
-  /** Whether there is a snapshot, but something to look at. */
+  /** Whether there is a snapshot that is suspect or has warnings. */
   readonly doubtful: boolean
-  /** The account's id, when there is a snapshot. */
+  /** The account's id; undefined without a snapshot. */
   readonly accountId: number | undefined
 }
 
-/** The configuration with the accounts that the worker backs up. */
+/** The configuration, with the accounts that the worker backs up. */
 export interface WorkerConfiguration {
   readonly config: Config
-  /** Every account that is configured, also those of other workers. */
+  /** All configured accounts, also those of other workers. */
   readonly configured: readonly AccountConfig[]
 }
 
 export interface WorkerOptions {
-  /** Reads the configuration anew. */
+  /** Reads the configuration again. */
   readonly load: () => Promise<WorkerConfiguration>
   readonly env: Environment
   readonly log: Logger
@@ -33,21 +33,17 @@ export interface WorkerOptions {
   readonly clock: Clock
   /** Asks the worker to stop. */
   readonly signal: AbortSignal
-  readonly exitCodes: {
-    ofRun(endings: readonly AccountEnding[]): number
-    ofError(error: unknown): number
-  }
-  /** Chance, from 0 to below 1. */
+  /** Returns a random number from 0 to below 1, for the jitter. `Math.random` by default. */
   readonly random?: () => number
-  /** Wait before a notification is sent again. */
+  /** Wait before a failed notification is sent again. */
   readonly retryBaseMs?: number | undefined
 }
 
-/** What a worker knows from run to run. */
+/** A worker and its state between runs. */
 export interface Worker extends WorkerOptions {
   readonly metrics: WorkerMetrics
   readonly reporter: Reporter
-  /** The last configuration that could be used, with the accounts of this worker. */
+  /** The last valid configuration, with the accounts of this worker. */
   config: Config
   configured: readonly AccountConfig[]
   schedule: Schedule
@@ -55,13 +51,13 @@ export interface Worker extends WorkerOptions {
 }
 
 interface WorkerState {
-  /** Whether runs will come. */
+  /** Whether the schedule is followed. */
   armed: boolean
-  /** Why the configuration could not be used when it was last read. */
+  /** Why the configuration was invalid when it was last read. */
   problem: string | undefined
 }
 
-/** Reads the configuration. Throws when it cannot be used, or has no schedule. */
+/** Creates a worker. Throws when the configuration is invalid or has no schedule. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const loaded = await options.load()
   const metrics = createWorkerMetrics()
@@ -86,8 +82,8 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
 }
 
 /**
- * Reads the configuration and goes by it from now on. Returns whether it is another than before, or
- * can be used again. Throws when it cannot be used; the one before then stays.
+ * Reads the configuration again and adopts it. Returns whether it has changed or is valid again.
+ * Throws when it is invalid; the previous one then stays in use.
  */
 export async function refresh(worker: Worker): Promise<boolean> {
   try {
@@ -104,7 +100,7 @@ export async function refresh(worker: Worker): Promise<boolean> {
   return true
 }
 
-/** What a configuration says, to be compared. */
+/** The content of a configuration, for comparison. */
 function contentOf({ config, configured }: WorkerConfiguration): string {
   return JSON.stringify([config, configured])
 }
@@ -121,7 +117,7 @@ function adopt(worker: Worker, { config, configured }: WorkerConfiguration): voi
 }
 
 function refuse({ state, metrics, log }: Worker, { message }: Error): void {
-  if (state.problem !== message) log.error({ reason: message }, 'configuration cannot be used')
+  if (state.problem !== message) log.error({ reason: message }, 'configuration is invalid')
   state.problem = message
   metrics.setConfigGood(false)
 }
@@ -134,12 +130,12 @@ function scheduleOf({ schedule }: Config, clock: Clock): Schedule {
   })
 }
 
-/** When the schedule is due next. */
+/** The time of the next scheduled run. */
 export function nextRun({ schedule, clock }: Worker): Date | undefined {
   return schedule.calendar.next(clock.now())
 }
 
-/** Shows in the metrics when the schedule is due next. */
+/** Sets the metric of the next scheduled run. */
 export function showNextRun(worker: Worker): void {
   const next = nextRun(worker)
   if (next !== undefined) worker.metrics.setNextRun(next)

@@ -22,23 +22,20 @@ export function createWorkerMetrics(): WorkerMetrics {
   const counter = (name: string, help: string, ...labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers })
 
-  const nextRun = gauge('dashkeep_next_run_timestamp_seconds', 'When the schedule is due next')
+  const nextRun = gauge('dashkeep_next_run_timestamp_seconds', 'When the next scheduled run starts')
   const configGood = gauge(
     'dashkeep_config_good',
-    '1 when the configuration could be used when it was last read, else 0',
+    '1 when the configuration was valid when it was last read, else 0',
   )
-  const running = gauge('dashkeep_run_in_progress', '1 while a run is at work, else 0')
-  const failedRuns = counter(
-    'dashkeep_failed_runs_total',
-    'Runs that did not get as far as the accounts, or not to their end',
-  )
+  const running = gauge('dashkeep_run_in_progress', '1 while a run is in progress, else 0')
+  const failedRuns = counter('dashkeep_failed_runs_total', 'Runs that failed as a whole')
   const skippedRuns = counter(
     'dashkeep_skipped_runs_total',
-    'Runs left out since the one before was still at work',
+    'Runs skipped because the previous run was still in progress',
   )
   const failedNotifications = counter(
     'dashkeep_failed_notifications_total',
-    'Notifications that reached nobody',
+    'Notifications that could not be delivered',
     'kind',
   )
   const help = 'Always 1; the version is its label'

@@ -1,6 +1,6 @@
 import { createRuns, findWhatIsLate, type Runs } from './runs.ts'
 import { followSchedule } from './schedule.ts'
-import { startServer } from './server.ts'
+import { type HealthView, startServer } from './server.ts'
 import {
   createWorker,
   nextRun,
@@ -10,32 +10,34 @@ import {
   type WorkerOptions,
 } from './state.ts'
 
-/** Time between two looks at the configuration. With the schedule's own nap it stays below a minute. */
+/** Time between two reads of the configuration. A change takes effect within a minute. */
 const CONFIG_INTERVAL_MS = 30_000
 
 const listenHint = 'set worker.listen or DASHKEEP_LISTEN to another address, or to false'
 
 /**
- * Backs up on a schedule until told to stop. Accounts whose newest good snapshot is older than the
- * last due time are backed up at once. A run that is due while another is at work is left out, as far
- * as both are of the same accounts.
+ * Backs up on a schedule until aborted. Accounts whose newest good snapshot is older than the last
+ * due time are backed up at once. A run that is due while another run of the same accounts is in
+ * progress is skipped.
  *
- * A changed configuration is adopted within a minute between runs, and each run reads configuration
- * and secrets anew. One that cannot be used any more makes a run fail, and the schedule goes on as
- * it was. Throws when it cannot be used at the start. Told
- * to stop, it ends the run under way and returns within the grace period.
+ * Each run reads the configuration and the secrets again. Between runs, a changed configuration is
+ * adopted within a minute. An invalid configuration fails the run, and the schedule continues.
+ * Throws when the configuration is invalid at the start. When aborted, ends the run in progress and
+ * returns within the grace period.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const worker = await createWorker(options)
   const { clock, signal, log, state } = worker
   const { listen } = worker.config.worker
-  await using server = listen ? await startServer(listen, exhibitOf(worker), listenHint) : undefined
+  await using server = listen
+    ? await startServer(listen, healthViewOf(worker), listenHint)
+    : undefined
   log.info({ url: server?.url }, 'worker started')
 
   const runs = createRuns(worker)
   const late = await findWhatIsLate(worker)
   state.armed = true
-  log.info({ next: nextRun(worker) }, 'schedule armed')
+  log.info({ next: nextRun(worker) }, 'schedule started')
   runs.catchUp(late)
   const onDue = (due: Date) => {
     showNextRun(worker)
@@ -49,38 +51,38 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   await finish(worker, runs.underWay())
 }
 
-function exhibitOf({ metrics, state, signal }: Worker) {
+function healthViewOf({ metrics, state, signal }: Worker): HealthView {
   const unready = () =>
     [
       signal.aborted && 'stopping',
-      !state.armed && !signal.aborted && 'no schedule is armed yet',
-      state.problem !== undefined && 'the configuration cannot be used',
+      !state.armed && !signal.aborted && 'the schedule has not started yet',
+      state.problem !== undefined && 'the configuration is invalid',
     ].filter((reason) => reason !== false)
   return { metrics, unready }
 }
 
 /**
- * Looks at the configuration every 30 seconds between runs. One that has changed or can be used
- * again counts like a start: accounts that are late by it are backed up at once.
+ * Reads the configuration every 30 seconds between runs. When it has changed or is valid again,
+ * backs up the accounts that are late.
  */
 async function followConfiguration(worker: Worker, runs: Runs): Promise<void> {
   const { clock, signal } = worker
   while (!signal.aborted) {
     await clock.sleep(CONFIG_INTERVAL_MS, signal)
     if (signal.aborted || runs.underWay() !== undefined) continue
-    // What is wrong with it has been logged.
+    // `refresh` has logged the failure.
     const isAdopted = await refresh(worker).catch(() => false)
     if (isAdopted) runs.catchUp(await findWhatIsLate(worker))
   }
 }
 
-/** Waits for the run under way, which has been told to end, as long as the grace period. */
+/** Waits for the end of the aborted run in progress, at most for the grace period. */
 async function finish({ clock, config, log }: Worker, running: Promise<void> | undefined) {
   log.info('stopping')
   const over = new AbortController()
   const grace = clock.sleep(config.worker.graceMs, over.signal).then(() => 'too long')
   const ending = await Promise.race([grace, running])
   over.abort()
-  if (ending === 'too long') log.error('the run under way did not end within the grace period')
+  if (ending === 'too long') log.error('the run in progress did not end within the grace period')
   log.info('stopped')
 }

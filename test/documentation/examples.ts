@@ -134,7 +134,7 @@ export const examples: Readonly<Record<string, Run | string>> = {
     }),
     until: /"exitCode":0,"msg":"run ended"/,
     exitCode: 0,
-    says: [/"msg":"schedule armed"/],
+    says: [/"msg":"schedule started"/],
   },
 
   "export DASHKEEP_SCHEDULE='15 3 * * *' DASHKEEP_TIME_ZONE=Europe/Berlin": {
@@ -142,7 +142,7 @@ export const examples: Readonly<Record<string, Run | string>> = {
       env: { ...account, DASHKEEP_LISTEN: '127.0.0.1:0' },
       replace: { 'https://hc-ping.com/…': `${receiver.url}/ping` },
     }),
-    until: /"msg":"schedule armed"/,
+    until: /"msg":"schedule started"/,
     exitCode: 130,
     says: [/"msg":"stopped"/],
   },

@@ -33,8 +33,8 @@ describe('a worker process', () => {
     expect(messagesOf(stderr)).toEqual([
       'worker started',
       'catching up',
-      expect.stringMatching(/schedule armed|run started/),
-      expect.stringMatching(/schedule armed|run started/),
+      expect.stringMatching(/schedule started|run started/),
+      expect.stringMatching(/schedule started|run started/),
       'snapshot taken',
       'run ended',
       'stopping',
@@ -77,7 +77,7 @@ describe('a worker process', () => {
     expect(exitCode).toBe(143)
     expect(messagesOf(stderr).slice(-3)).toEqual([
       'stopping',
-      'the run under way did not end within the grace period',
+      'the run in progress did not end within the grace period',
       'stopped',
     ])
   })

@@ -151,11 +151,11 @@ describe('an exporter', () => {
     await exporter.untilLogged('archive read')
     await trial.write('dashkeep.yaml', 'accounts: none')
     await exporter.clock.step(1 * minutes)
-    await exporter.untilLogged('configuration cannot be used')
+    await exporter.untilLogged('configuration is invalid')
     expect((await exporter.samples()).dashkeep_config_good).toBe(0)
     expect(await exporter.ask('/readyz')).toEqual({
       status: 503,
-      text: 'not ready: the configuration cannot be used\n',
+      text: 'not ready: the configuration is invalid\n',
     })
     await trial.write('dashkeep.yaml', { ...config, accounts: config.accounts.slice(0, 1) })
     await exporter.clock.step(1 * minutes)

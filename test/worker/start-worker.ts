@@ -4,38 +4,37 @@ import type { Environment } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { DashkeepError } from '../../src/errors.ts'
 import { createLog, createLogTail } from '../../src/log.ts'
-import { exitCodeOf, exitCodeOfRun } from '../../src/run/exit-codes.ts'
 import { runWorker } from '../../src/worker/worker.ts'
 import { jsonLines, until } from '../e2e/run-dashkeep.ts'
 import type { Trial } from '../e2e/trial.ts'
 import { createSteppedClock, type SteppedClock } from './stepped-clock.ts'
 
-/** A worker in this process, whose time the test steps. */
+/** A worker in this process. The test steps its clock. */
 export interface StartedWorker extends AsyncDisposable {
   readonly clock: SteppedClock
-  /** What it has logged so far. */
+  /** Its log so far. */
   log(): Record<string, unknown>[]
-  /** Steps the clock, and waits until so many runs have ended since the start. */
+  /** Steps the clock, then waits until this number of runs has ended since the start. */
   stepUntilEnded(ms: number, runs: number): Promise<void>
-  /** Waits until so many runs have ended since the start. */
+  /** Waits until this number of runs has ended since the start. */
   untilEnded(runs: number): Promise<void>
-  /** Waits until it has logged a message so many times since the start. */
+  /** Waits until a message has been logged this number of times since the start. */
   untilLogged(message: string, times?: number): Promise<void>
-  /** Asks its HTTP server. */
+  /** Sends a request to its HTTP server. */
   ask(path: string): Promise<{ status: number; text: string }>
-  /** The value of a metric, written with its labels. */
+  /** The value of a metric, named with its labels. */
   metric(name: string): Promise<number | undefined>
-  /** Asks it to stop, and waits until it has. */
+  /** Stops the worker and waits for its end. */
   stop(): Promise<void>
 }
 
 export async function startWorker(options: {
-  /** Its service shows the worker's time. */
+  /** Its service uses the worker's clock. */
   trial: Pick<Trial, 'setServiceClock'>
   env: Environment
   start: string
   random?: () => number
-  /** As `--account` names them. */
+  /** Values of `--account`. */
   account?: readonly string[]
 }): Promise<StartedWorker> {
   const clock = createSteppedClock(options.start)
@@ -63,7 +62,6 @@ export async function startWorker(options: {
     tail,
     clock,
     signal: stopping.signal,
-    exitCodes: { ofRun: exitCodeOfRun, ofError: exitCodeOf },
     random: options.random ?? (() => 0),
     retryBaseMs: 1,
   }).finally(() => {
@@ -71,8 +69,8 @@ export async function startWorker(options: {
   })
   ended.catch(() => {})
   await until(
-    'the worker is armed',
-    () => state.ended || lines().some(({ msg }) => msg === 'schedule armed'),
+    'the schedule has started',
+    () => state.ended || lines().some(({ msg }) => msg === 'schedule started'),
   )
   if (state.ended) await ended
   const url = lines().find(({ msg }) => msg === 'worker started')?.url as string

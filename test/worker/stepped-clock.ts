@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../src/worker/clock.ts'
 
-/** A clock that stands still until it is stepped or set. */
+/** A clock that advances only when it is stepped or set. */
 export interface SteppedClock extends Clock {
-  /** Lets so much time pass; whoever sleeps wakes at his time. */
+  /** Advances the clock by `ms`. Each sleep that ends meanwhile resolves at its time. */
   step(ms: number): Promise<void>
-  /** Sets what the clock shows; no time passes. */
+  /** Sets the time of the clock. No time passes for sleeps. */
   set(to: string): void
 }
 
@@ -21,7 +21,7 @@ export function createSteppedClock(start: string): SteppedClock {
     shown += moment - passed
     passed = moment
     for (const [wake, wakeAt] of sleepers) if (wakeAt <= passed) wake()
-    // Whoever woke may go on, and lie down again.
+    // Resumed code may run on and sleep again.
     await turn()
     await turn()
   }

@@ -1,48 +1,14 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { until } from '../e2e/run-dashkeep.ts'
-import { accountsFrom, shortLimits, startTrial, type Trial } from '../e2e/trial.ts'
 import { startReceiver } from '../run/notify/receiver.ts'
 import { startWorker } from './start-worker.ts'
 import { minutes } from './stepped-clock.ts'
-
-const ids = [501, 502]
-const start = '2026-11-20T12:01:00Z'
-
-/** Two accounts with token files, backed up every five minutes; `changes` go into the file. */
-async function prepare(changes: object = {}) {
-  const trial = await startTrial({ accounts: accountsFrom(ids) })
-  const accounts = []
-  for (const accountId of ids) {
-    const file = await trial.write(`token-${accountId}`, `token-${accountId}\n`)
-    accounts.push({ name: `team-${accountId}`, accountId, token: { file } })
-  }
-  const config = {
-    service: { baseUrl: trial.sandbox.url },
-    limits: shortLimits,
-    schedule: { cron: '*/5 * * * *' },
-    accounts,
-    ...changes,
-  }
-  const env = {
-    DASHKEEP_STORE: trial.env.DASHKEEP_STORE,
-    DASHKEEP_API_TOKEN: undefined,
-    DASHKEEP_CONFIG: await trial.write('dashkeep.yaml', config),
-  }
-  return { trial, env, config }
-}
-
-/** How many snapshots each account has. */
-async function countSnapshots(trial: Trial): Promise<number[]> {
-  const keys = [...(await trial.files()).keys()]
-  return ids.map(
-    (id) => keys.filter((key) => key.startsWith(`${id}/`) && key.endsWith('manifest.json')).length,
-  )
-}
+import { countSnapshots, prepare, start } from './two-accounts.ts'
 
 describe('a worker', () => {
-  it('catches up at the start, then keeps to its schedule', async () => {
+  it('catches up at the start, then follows its schedule', async () => {
     const { trial, env } = await prepare()
     await using _trial = trial
     await using worker = await startWorker({ trial, env, start })
@@ -57,7 +23,7 @@ describe('a worker', () => {
     )
   })
 
-  it('backs up at the start only what is late, by the archive', async () => {
+  it('backs up at the start only accounts that are late in the archive', async () => {
     const { trial, env } = await prepare()
     await using _trial = trial
     const before = new Date('2026-11-20T12:00:30Z')
@@ -72,7 +38,7 @@ describe('a worker', () => {
     expect(await worker.metric('dashkeep_snapshot_suspect{account="team-501"}')).toBe(0)
   })
 
-  it('takes a snapshot that verify found damaged for none, and backs up at once', async () => {
+  it('ignores a snapshot that verify found damaged, and backs up at once', async () => {
     const { trial, env } = await prepare()
     await using _trial = trial
     const sound = new Date('2026-11-19T12:00:30Z')
@@ -89,7 +55,7 @@ describe('a worker', () => {
     expect(await worker.metric(metric)).toBe(sound.getTime() / 1000)
   })
 
-  it('does not run at the start when nothing is late, whoever the token belongs to', async () => {
+  it('does not run at the start when no account is late, whatever account the token belongs to', async () => {
     const { trial, env, config } = await prepare()
     await using _trial = trial
     const accounts = config.accounts.map(({ name, token }) => ({ name, token }))
@@ -100,7 +66,7 @@ describe('a worker', () => {
     expect(await countSnapshots(trial)).toEqual([1, 1])
   })
 
-  it('finds an account that is configured twice when the other one is not its own', async () => {
+  it('finds an account that is configured twice when another worker backs up the other one', async () => {
     const { trial, env, config } = await prepare()
     await using _trial = trial
     const [first, second] = config.accounts
@@ -112,7 +78,7 @@ describe('a worker', () => {
     expect(await countSnapshots(trial)).toEqual([0, 0])
   })
 
-  it('delays a run that is due by chance, and a catch-up not at all', async () => {
+  it('delays a due run by the jitter, but not a catch-up', async () => {
     const { trial, env } = await prepare({ schedule: { cron: '*/5 * * * *', jitter: '2m' } })
     await using _trial = trial
     await using worker = await startWorker({ trial, env, start, random: () => 0.5 })
@@ -124,7 +90,7 @@ describe('a worker', () => {
     expect(await countSnapshots(trial)).toEqual([2, 2])
   })
 
-  it('backs up the others once a catch-up has ended that was still at work', async () => {
+  it('backs up the other accounts after a catch-up that was still in progress', async () => {
     const { trial, env } = await prepare({ schedule: { cron: '*/5 * * * *', deadline: '10m' } })
     await using _trial = trial
     const before = new Date('2026-11-20T12:00:30Z')
@@ -146,7 +112,7 @@ describe('a worker', () => {
     expect(worker.log().findLast(({ msg }) => msg === 'run started')?.accounts).toBe(1)
   })
 
-  it('leaves a run out while the one before is at work, says so and counts it', async () => {
+  it('skips a run while the previous one is in progress, logs and counts it', async () => {
     const { trial, env } = await prepare()
     await using _trial = trial
     trial.sandbox.faults.add({ operation: 'export', type: 'search', hang: true, times: 1 })
@@ -156,14 +122,14 @@ describe('a worker', () => {
     )
     await worker.clock.step(10 * minutes)
     expect(await worker.metric('dashkeep_skipped_runs_total')).toBe(2)
-    const skipped = worker.log().filter(({ msg }) => String(msg).startsWith('run left out'))
+    const skipped = worker.log().filter(({ msg }) => String(msg).startsWith('run skipped'))
     expect(skipped.map(({ due }) => due)).toEqual([
       '2026-11-20T12:05:00.000Z',
       '2026-11-20T12:10:00.000Z',
     ])
   })
 
-  it('ends a run that takes too long, and keeps what it has', async () => {
+  it('ends a run that takes too long, and keeps its finished snapshots', async () => {
     const { trial, env } = await prepare({ schedule: { cron: '0 * * * *', deadline: '10m' } })
     await using _trial = trial
     trial.sandbox.faults.add({ operation: 'export', account: 502, hang: true })
@@ -202,94 +168,7 @@ describe('a worker', () => {
     expect(worker.log().find(({ msg }) => msg === 'pruned')).toMatchObject({ account: 'team-501' })
   })
 
-  it('reads tokens anew for each run; one whose file is gone fails alone', async () => {
-    const { trial, env } = await prepare()
-    await using _trial = trial
-    await using worker = await startWorker({ trial, env, start })
-    await worker.untilEnded(1)
-    trial.sandbox.faults.add({ operation: 'whoami', account: 501, refused: true, times: 1 })
-    await rm(join(trial.folder, 'token-502'))
-    await worker.stepUntilEnded(5 * minutes, 2)
-    expect(await countSnapshots(trial)).toEqual([1, 1])
-    const reasons = worker
-      .log()
-      .flatMap(({ msg, reason }) => (msg === 'backup failed' ? reason : []))
-    expect(reasons.toSorted()).toEqual([
-      expect.stringMatching(/^Cannot find out whom the token belongs to: the service refuses/),
-      expect.stringMatching(/^Cannot read the token: .*token-502 is not there$/),
-    ])
-    await worker.stepUntilEnded(5 * minutes, 3)
-    expect(await countSnapshots(trial)).toEqual([2, 1])
-    await writeFile(join(trial.folder, 'token-502'), 'revoked')
-    await worker.stepUntilEnded(5 * minutes, 4)
-    expect(await countSnapshots(trial)).toEqual([3, 1])
-    await writeFile(join(trial.folder, 'token-502'), 'token-502')
-    await worker.stepUntilEnded(5 * minutes, 5)
-    expect(await countSnapshots(trial)).toEqual([4, 2])
-  })
-
-  it('follows a changed schedule within a minute, not from the next run on', async () => {
-    const { trial, env, config } = await prepare({ schedule: { cron: '0 * * * *' } })
-    await using _trial = trial
-    await using worker = await startWorker({ trial, env, start })
-    await worker.untilEnded(1)
-    await trial.write('dashkeep.yaml', { ...config, schedule: { cron: '*/5 * * * *' } })
-    await worker.clock.step(1 * minutes)
-    await worker.untilLogged('configuration adopted')
-    expect(await worker.metric('dashkeep_next_run_timestamp_seconds')).toBe(
-      Date.parse('2026-11-20T12:05:00Z') / 1000,
-    )
-    await worker.stepUntilEnded(3 * minutes, 2)
-    await trial.write('dashkeep.yaml', { ...config, schedule: { cron: '0 12 * * *' } })
-    await worker.clock.step(1 * minutes)
-    await worker.untilLogged('configuration adopted', 2)
-    // Noon has passed, and there is a snapshot since.
-    await worker.clock.step(30 * minutes)
-    expect(await countSnapshots(trial)).toEqual([2, 2])
-  })
-
-  it('makes up for a run that met a broken configuration, within a minute of its repair', async () => {
-    const { trial, env, config } = await prepare({ schedule: { cron: '15 3 * * *' } })
-    await using _trial = trial
-    await using worker = await startWorker({ trial, env, start: '2026-11-20T03:14:00Z' })
-    await worker.untilEnded(1)
-    await writeFile(env.DASHKEEP_CONFIG, 'accounts: nonsense')
-    await worker.stepUntilEnded(1 * minutes, 2)
-    expect(await countSnapshots(trial)).toEqual([1, 1])
-    await worker.clock.step(15_000)
-    await trial.write('dashkeep.yaml', config)
-    await worker.stepUntilEnded(1 * minutes, 3)
-    expect(await countSnapshots(trial)).toEqual([2, 2])
-    const failed = worker.log().filter(({ msg }) => msg === 'configuration cannot be used')
-    expect(failed).toHaveLength(1)
-  })
-
-  it('backs up an account that is added, within a minute', async () => {
-    const { trial, env, config } = await prepare()
-    await using _trial = trial
-    await trial.write('dashkeep.yaml', { ...config, accounts: config.accounts.slice(0, 1) })
-    await using worker = await startWorker({ trial, env, start })
-    await worker.untilEnded(1)
-    expect(await countSnapshots(trial)).toEqual([1, 0])
-    await trial.write('dashkeep.yaml', config)
-    await worker.stepUntilEnded(1 * minutes, 2)
-    expect(await countSnapshots(trial)).toEqual([1, 1])
-  })
-
-  it('does not begin without a schedule, or with a configuration that cannot be used', async () => {
-    const { trial, env, config } = await prepare()
-    await using _trial = trial
-    const { schedule: _, ...unscheduled } = config
-    await trial.write('dashkeep.yaml', unscheduled)
-    await expect(startWorker({ trial, env, start })).rejects.toThrow('Cannot follow a schedule')
-    await trial.write('dashkeep.yaml', { ...config, schedule: { cron: '61 * * * *' } })
-    await expect(startWorker({ trial, env, start })).rejects.toThrow('expected a cron expression')
-    await trial.write('dashkeep.yaml', config)
-    const taken = startWorker({ trial, env: { ...env, DASHKEEP_LISTEN: 'no.such.host.:1' }, start })
-    await expect(taken).rejects.toThrow('Cannot listen on no.such.host.:1')
-  })
-
-  it('tells the story of a bad day in order: log, metrics, readiness, webhook and ping', async () => {
+  it('reports a bad day in order: log, metrics, readiness, webhook and ping', async () => {
     await using receiver = await startReceiver()
     const { trial, env, config } = await prepare({
       notifications: [
@@ -326,10 +205,10 @@ describe('a worker', () => {
 
     await writeFile(env.DASHKEEP_CONFIG, 'accounts: nonsense')
     await worker.clock.step(1 * minutes)
-    await worker.untilLogged('configuration cannot be used')
+    await worker.untilLogged('configuration is invalid')
     expect(await worker.ask('/readyz')).toEqual({
       status: 503,
-      text: 'not ready: the configuration cannot be used\n',
+      text: 'not ready: the configuration is invalid\n',
     })
     await worker.stepUntilEnded(4 * minutes, 5)
     expect((await worker.ask('/healthz')).status).toBe(200)
@@ -364,7 +243,7 @@ describe('a worker', () => {
     expect(await countSnapshots(trial)).toEqual([3, 3])
   })
 
-  it('pings success only once the snapshot is there, with what the run has logged', async () => {
+  it('pings success only after the snapshot is complete, with the log of the run', async () => {
     const seen: number[][] = []
     const { trial, env } = await prepare()
     await using _trial = trial
@@ -398,7 +277,7 @@ describe('a worker', () => {
     expect(new Set(logged.map(({ run }) => run)).size).toBe(1)
   })
 
-  it('stops in order: the run is ended, nothing is left behind, nobody is alarmed', async () => {
+  it('stops in order: ends the run, leaves no files, sends no failure', async () => {
     const { trial, env } = await prepare()
     await using _trial = trial
     await using receiver = await startReceiver()
@@ -427,33 +306,5 @@ describe('a worker', () => {
     expect([...(await trial.files()).keys()]).toEqual([])
     expect(receiver.pathsBelow('/')).toEqual(['start'])
     await expect(worker.ask('/healthz')).rejects.toThrow()
-  })
-})
-
-describe('the metrics of a worker', () => {
-  it('name no account that the configuration does not name any more', async () => {
-    const { trial, env, config } = await prepare()
-    await using _trial = trial
-    await using worker = await startWorker({ trial, env, start })
-    await worker.untilEnded(1)
-    const before = await worker.ask('/metrics')
-    expect(before.text).toContain('team-502')
-    await trial.write('dashkeep.yaml', { ...config, accounts: config.accounts.slice(0, 1) })
-    await worker.clock.step(1 * minutes)
-    await worker.untilLogged('configuration adopted')
-    const after = await worker.ask('/metrics')
-    expect(after.text).toContain('team-501')
-    expect(after.text).not.toContain('team-502')
-  })
-
-  it('are all described in docs/worker.md', async () => {
-    const { trial, env } = await prepare()
-    await using _trial = trial
-    await using worker = await startWorker({ trial, env, start })
-    const { text } = await worker.ask('/metrics')
-    const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
-    const page = await readFile(new URL('../../docs/worker.md', import.meta.url), 'utf8')
-    expect(names.length).toBeGreaterThan(10)
-    expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../config/load.ts'
 import { warningsOf } from '../../config/warnings.ts'
-import { exitCodeOf, exitCodeOfInterruption, exitCodeOfRun } from '../../run/exit-codes.ts'
+import { exitCodeOfInterruption } from '../../run/exit-codes.ts'
 import { systemClock } from '../../worker/clock.ts'
 import { runWorker } from '../../worker/worker.ts'
 import { createContext } from '../context.ts'
@@ -14,7 +14,7 @@ export async function worker(
   options: CommonOptions & { account?: readonly string[]; shard?: string },
 ): Promise<number> {
   const { env, now, signal } = terminal
-  // Its log is all there is to see of it, on a terminal too.
+  // A worker shows only its log, on a terminal too.
   const { config, log, tail } = await createContext({ ...terminal, watched: false }, options, [
     'accounts',
     'store',
@@ -24,14 +24,6 @@ export async function worker(
     const whole = await loadConfig(env, options, ['accounts', 'store'])
     return { config: await selectAccounts(whole, options.account), configured: whole.accounts }
   }
-  await runWorker({
-    load,
-    env,
-    log,
-    tail,
-    signal,
-    clock: systemClock(now),
-    exitCodes: { ofRun: exitCodeOfRun, ofError: exitCodeOf },
-  })
+  await runWorker({ load, env, log, tail, signal, clock: systemClock(now) })
   return exitCodeOfInterruption(signal)
 }
