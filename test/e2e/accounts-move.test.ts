@@ -186,7 +186,7 @@ describe('--dry-run', () => {
     const args = [...twoGb, '--dry-run']
     const { exitCode, stdout } = await trial.move(args)
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/Nothing was moved: these are the bodies of the replaces\n$/)
+    expect(stdout).toMatch(/Nothing was moved; these are the bodies of the requests\n$/)
     const { bodies, done } = JSON.parse((await trial.move([...args, '--json'])).stdout)
     expect(done).toBe(false)
     expect(replacesOf(trial)).toEqual([])
@@ -265,14 +265,14 @@ describe('a move that was left unfinished', () => {
     const again = await trial.move(twoGb)
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringMatching(/hint: .*--discard/)])
     const planned = await trial.move(['--discard'])
-    expect(planned.stdout).toMatch(/11 +Rich +5 +4 +3\n[\s\S]*Nothing was discarded\n$/)
+    expect(planned.stdout).toMatch(/11 +Rich +5 +4 +3\n[\s\S]*The journal was not deleted\n$/)
     expect([planned.exitCode, planned.stderr]).toEqual([2, expect.stringMatching(/hint: .*--yes/)])
     const tried = await trial.move(['--discard', '--dry-run', '--yes'])
     expect([tried.exitCode, await isThere(trial.journal)]).toEqual([0, true])
     trial.sandbox.clearRequests()
     const { exitCode, stdout } = await trial.move(['--discard', '--yes'])
     expect([exitCode, await isThere(trial.journal)]).toEqual([0, false])
-    expect(stdout).toContain(`discarded ${trial.journal}; the accounts stay as the list shows\n`)
+    expect(stdout).toContain(`discarded ${trial.journal}; the accounts stay as they are\n`)
     expect([trial.capacities(), replacesOf(trial)]).toEqual([[4, 1], []])
     expect((await trial.move(twoGb)).exitCode).toBe(0)
     expect(trial.capacities()).toEqual([2, 3])
@@ -282,7 +282,7 @@ describe('a move that was left unfinished', () => {
     await using trial = await startLeft()
     const args = ['accounts', 'move-capacity', '--journal', trial.journal, '--discard']
     const kept = await askDashkeep(args, { env: trial.env, key: 'n\n' })
-    expect(kept.stderr).toContain('Discard the record of this move? [y/N]')
+    expect(kept.stderr).toContain('Delete the journal of this move? [y/N]')
     expect(await isThere(trial.journal)).toBe(true)
     await askDashkeep(args, { env: trial.env, key: 'y\n' })
     expect(await isThere(trial.journal)).toBe(false)
@@ -316,7 +316,10 @@ describe('--resume', () => {
   it('is refused without a journal, with a broken one, and with that of another main account', async () => {
     await using trial = await startUnlimited()
     const absent = await trial.move(resume)
-    expect([absent.exitCode, absent.stderr]).toEqual([2, expect.stringContaining('is not there')])
+    expect([absent.exitCode, absent.stderr]).toEqual([
+      2,
+      expect.stringContaining('there is no journal'),
+    ])
     await trial.write('journal.json', '{"formatVersion":1,')
     const broken = await trial.move(resume)
     expect([broken.exitCode, broken.stderr]).toEqual([
@@ -329,7 +332,7 @@ describe('--resume', () => {
     const other = await trial.move(resume)
     expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('account 99')])
     const both = await trial.move([...resume, '--discard'])
-    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('finish and discard')])
+    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('exclude each other')])
     const mixed = await trial.move([...resume, '--gb', '2'])
     expect([mixed.exitCode, mixed.stderr]).toEqual([2, expect.stringContaining('leave out --from')])
     expect(replacesOf(trial)).toEqual([])

@@ -142,7 +142,7 @@ describe('accounts restore', () => {
     const { exitCode, stdout } = await run('accounts', 'restore', '--dry-run', '--yes')
     expect([exitCode, replacesOf(trial)]).toEqual([0, []])
     expect(stdout).toMatch(
-      /"maxDailyGB": 5,[\s\S]*changed: these are the bodies of the replaces\n$/,
+      /"maxDailyGB": 5,[\s\S]*changed; these are the bodies of the requests\n$/,
     )
   })
 

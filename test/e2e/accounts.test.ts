@@ -45,7 +45,7 @@ describe.each(forms)('sub accounts of a service in its %s form', (form) => {
     expect(stdout).toMatch(/^Main account 10 \(Main\) at http/)
     expect(stdout).toMatch(/11 +Rich +5 +5 +yes +yes +yes +every 10 min +10, 12\n/)
     expect(stdout.includes('main account\n')).toBe(form === 'deployed')
-    expect(stdout).toMatch(/2 sub accounts, 6 GB per day together\n$/)
+    expect(stdout).toMatch(/2 sub accounts, 6 GB per day in total\n$/)
     const listed = JSON.parse((await trial.accounts(['list', '--json'])).stdout)
     const expected = { accountId: richId, isMain: false, maxDailyGB: 5 }
     expect(listed).toMatchObject({ main: { accountId: mainId, accountName: 'Main' } })
@@ -61,7 +61,7 @@ describe.each(forms)('sub accounts of a service in its %s form', (form) => {
     expect(exitCode).toBe(0)
     expect(stdout).toContain('~ maxDailyGB: 5 → 4\n')
     expect(stdout).toContain('~ utilizationSettings.frequencyMinutes: 10 → null\n')
-    expect(stdout).toMatch(/replaced sub account 11, as the list shows\n$/)
+    expect(stdout).toMatch(/replaced sub account 11; the service lists the new settings\n$/)
     const [request] = replacesOf(trial)
     expect(JSON.parse(request?.body ?? '')).toEqual({
       ...sentSettings(form),
@@ -208,7 +208,7 @@ describe('accounts create', () => {
       sharingObjectsAccounts: [11],
     })
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/warning with 0 GB[\s\S]*Nothing was created: this is the body/)
+    expect(stdout).toMatch(/warning with 0 GB[\s\S]*Nothing was created; this is the body/)
     const { stdout: json } = await trial.accounts([...args, '--json'])
     expect(JSON.parse(json)).toMatchObject({ done: false, body })
     expect(trial.sandbox.accounts()).toHaveLength(3)
@@ -290,7 +290,7 @@ describe('accounts create', () => {
     await using trial = await startAccounts({ staleLists: 100 })
     const { exitCode, stdout } = await trial.accounts(['create', ...newAccount, '--yes'])
     expect(exitCode).toBe(3)
-    expect(stdout).toMatch(/not shown the list does not show it yet\n$/)
+    expect(stdout).toMatch(/not listed the service does not list the account yet\n$/)
   })
 })
 
@@ -347,7 +347,7 @@ describe('accounts update', () => {
     await using trial = await startAccounts({ staleLists: 100 })
     const { exitCode, stdout } = await trial.accounts([...args, '--yes'])
     expect(exitCode).toBe(3)
-    expect(stdout).toMatch(/the list does not show it yet\n {2}~ retentionDays: 5 → 9\n$/)
+    expect(stdout).toMatch(/does not list the new settings yet\n {2}~ retentionDays: 5 → 9\n$/)
     expect(trial.settings(richId).retentionDays).toBe(9)
   })
 
@@ -525,7 +525,7 @@ describe('a refusal', () => {
     ],
     ['a move of too much', ['move-capacity', '--from', '11', '--to', '12', '--gb', '6'], /keep -1/],
     ['a move to more', ['move-capacity', '--set', '11=5', '12=2'], /take 7 GB per day .* of 6/],
-    ['half a move', ['move-capacity', '--from', '11'], /not clear what to move\nhint: /],
+    ['half a move', ['move-capacity', '--from', '11'], /do not say what to move\nhint: /],
   ])('of %s is dashkeep’s own, with exit code 2', async (_what, args, state) => {
     await using trial = await startAccounts()
     const { exitCode, stderr } = await trial.accounts([...args, '--yes'])

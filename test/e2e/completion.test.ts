@@ -48,7 +48,7 @@ describe('completion', () => {
   it('refuses a shell that it does not know', async () => {
     const { exitCode, stderr } = await runDashkeep(['completion', 'tcsh'], { env: {} })
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('Cannot complete for tcsh')
+    expect(stderr).toContain('Cannot print a completion script for tcsh')
     expect(stderr).toContain('bash, zsh, fish')
   })
 })

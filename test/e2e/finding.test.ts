@@ -492,7 +492,7 @@ describe('what cannot be found is an error that helps', () => {
     [['history', 'Ordres'], /no id and no title is like that/, /dashboard:orders/],
     [['history', 'order'], /Cannot tell which object order means/, /dashboard:orders/],
     [['cat', 'dashboard:nope'], /no id and no title/, /most alike|dashkeep find/],
-    [['diff', 'latest~1', 'latest', '--type', 'url'], /neither side holds that type/, /search/],
+    [['diff', 'latest~1', 'latest', '--type', 'url'], /neither side holds this type/, /search/],
     [['find', 'x', '--type', 'url'], /does not hold it/, /search, visualization, dashboard/],
     [['find', 'x', '--account', '9'], /account 9/, /dashkeep list/],
   ]

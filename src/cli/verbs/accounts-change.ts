@@ -33,7 +33,7 @@ interface UpdateOptions extends ChangeOptions {
   readonly utilization?: string
 }
 
-/** `dashkeep accounts replace`: sets everything that a full document says. */
+/** `dashkeep accounts replace`: replaces all settings of a sub account with those of a document. */
 export async function replace(
   terminal: Terminal,
   options: ChangeOptions & { file?: string },
@@ -42,7 +42,7 @@ export async function replace(
   return change(terminal, options, (present) => parseDocument(document, present))
 }
 
-/** `dashkeep accounts update`: sets what is given, and keeps everything else as the list shows it. */
+/** `dashkeep accounts update`: changes the given settings and sends all others back unchanged. */
 export async function update(terminal: Terminal, options: UpdateOptions): Promise<number> {
   const wanted = readWanted(options)
   return change(terminal, options, (_present, before) => {
@@ -64,9 +64,9 @@ async function readDocument({ stdin }: Terminal, file: string | undefined): Prom
   if (piped !== undefined && !piped.isTTY) {
     return gatherText(piped, MAX_DOCUMENT_BYTES).catch(cannotRead('the document'))
   }
-  throw new DashkeepError('Cannot replace: there is no document', {
+  throw new DashkeepError('Cannot replace the settings: there is no document', {
     kind: 'usage',
-    hint: 'name a file, or send the document through a pipe',
+    hint: 'name a file, or pipe the document to standard input',
   })
 }
 
@@ -74,7 +74,7 @@ function cannotRead(what: string): (cause: Error) => never {
   return (cause) => {
     throw new DashkeepError(`Cannot read ${what}: ${describeFileError(cause)}`, {
       kind: 'usage',
-      hint: 'name a file that holds the document, or send it through a pipe',
+      hint: 'name a file that holds the document, or pipe it to standard input',
       cause,
     })
   }
@@ -94,16 +94,19 @@ function readWanted(options: UpdateOptions): Partial<Settings> {
     ...(utilization !== undefined && { utilizationSettings: parseUtilization(utilization) }),
   }
   if (Object.keys(wanted).length > 0) return wanted
-  throw new DashkeepError('Cannot update: no setting is given', {
+  throw new DashkeepError('Cannot update the sub account: no setting is given', {
     kind: 'usage',
-    hint: 'say for example --max-daily-gb 3 or --retention-days 14; --help lists the settings',
+    hint: 'add for example --max-daily-gb 3 or --retention-days 14; --help lists the settings',
   })
 }
 
 function parseFlag(flag: string, text: string): boolean {
   if (/^(yes|true|on)$/i.test(text)) return true
   if (/^(no|false|off)$/i.test(text)) return false
-  throw new DashkeepError(`Cannot use ${flag} ${text}: it is neither yes nor no`, { kind: 'usage' })
+  throw new DashkeepError(`Cannot use ${flag} ${text}: it is neither yes nor no`, {
+    kind: 'usage',
+    hint: `use ${flag} yes or ${flag} no`,
+  })
 }
 
 function parseUtilization(text: string): Settings['utilizationSettings'] {
@@ -111,12 +114,16 @@ function parseUtilization(text: string): Settings['utilizationSettings'] {
   if (/^[1-9]\d{0,8}$/.test(text)) {
     return { frequencyMinutes: Number(text), utilizationEnabled: true }
   }
-  throw new DashkeepError(`Cannot use --utilization ${text}: it is neither minutes nor off`, {
-    kind: 'usage',
-  })
+  throw new DashkeepError(
+    `Cannot use --utilization ${text}: it is neither a number of minutes nor off`,
+    {
+      kind: 'usage',
+      hint: 'use for example --utilization 10 or --utilization off',
+    },
+  )
 }
 
-/** Lists, plans, shows, asks, replaces, and lists until it shows. */
+/** Shows the plan, asks, replaces the settings and waits until the service lists the new ones. */
 async function change(
   terminal: Terminal,
   options: ChangeOptions,
@@ -154,10 +161,11 @@ function printPlan(terminal: Terminal, plan: PlannedChange, { dryRun }: ChangeOp
   if (dryRun) printBody(terminal, plan.after)
 }
 
-/** Shows what changes, a setting a line. */
+/** Prints one line for each setting that changes. */
 export function printChanges({ colors, print }: Terminal, changes: readonly SettingChange[]): void {
   for (const { member, before, after } of changes) {
-    const leftOut = after === undefined ? colors.yellow(' (left out, so it may be reset)') : ''
+    const leftOut =
+      after === undefined ? colors.yellow(' (not in the document; the service may reset it)') : ''
     print(
       `  ${colors.yellow('~')} ${member}: ${colors.red(formatValue(before))} → ${colors.green(formatValue(after))}${leftOut}`,
     )
@@ -171,13 +179,15 @@ function printOutcome(
 ): void {
   const { colors } = terminal
   if (plan.changes.length === 0) terminal.print('Nothing to change')
-  else if (options.dryRun) terminal.print('Nothing was changed: this is the body of the replace')
+  else if (options.dryRun) terminal.print('Nothing was changed; this is the body of the request')
   else if (applied === undefined) terminal.print('Nothing was changed')
   else if (applied.unshown.length === 0) {
-    terminal.print(`${colors.green('replaced')} sub account ${plan.accountId}, as the list shows`)
+    terminal.print(
+      `${colors.green('replaced')} sub account ${plan.accountId}; the service lists the new settings`,
+    )
   } else {
     terminal.print(
-      `${colors.yellow('replaced')} sub account ${plan.accountId}; the service took it, but the list does not show it yet`,
+      `${colors.yellow('replaced')} sub account ${plan.accountId}; the service accepted the request but does not list the new settings yet`,
     )
     printChanges(terminal, applied.unshown)
     if (applied.error) terminal.print(`  ${applied.error.message}`)

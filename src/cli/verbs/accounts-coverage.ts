@@ -18,7 +18,7 @@ interface CoverageOptions extends ManagementOptions {
   readonly maxAge?: string
 }
 
-/** `dashkeep accounts coverage`: which sub accounts nobody backs up; exit 3 when any. */
+/** `dashkeep accounts coverage`: lists whether sub accounts are backed up; exit code 3 when one is not. */
 export async function coverage(terminal: Terminal, options: CoverageOptions): Promise<number> {
   const maxAgeMs = parseDuration(options.maxAge ?? '26h')
   await using managing = await openManagement(terminal, options, ['store'])
@@ -45,7 +45,7 @@ export async function coverage(terminal: Terminal, options: CoverageOptions): Pr
 /** The backups of the sub accounts of a main account. */
 export interface CoverageFound {
   readonly accounts: readonly Coverage[]
-  /** Configured accounts whose ids could not be found out. */
+  /** Names of configured accounts whose token the service did not identify. */
   readonly unidentified: readonly string[]
 }
 
@@ -68,7 +68,7 @@ async function readBackups(store: ObjectStore, { now, signal }: Terminal, { log 
   return backups.map(({ accountId, newestGoodAt }) => ({ accountId, newestGood: newestGoodAt }))
 }
 
-/** Ids of the configured accounts; the service is asked about those that are configured without. */
+/** Ids of the configured accounts. Asks the service about accounts configured without an id. */
 async function identifyAccounts(
   { config, log }: Context,
   { env, signal }: Terminal,
@@ -96,7 +96,7 @@ function toJson({ accountId, accountName, state, newestGood }: Coverage): object
   return { accountId, accountName, state, newestGood: newestGood?.toISOString() }
 }
 
-/** Why an account is in a state, for people. */
+/** What each state means. */
 export const coverageReasons: Record<CoverageState, string> = {
   covered: '',
   unconfigured: 'no configured account backs it up',
@@ -119,7 +119,7 @@ function print(terminal: Terminal, { accounts, unidentified }: CoverageFound): v
       formatTable(terminal, header, rows, { right: [0], flexible: ['NAME'], wrapped: '' }),
     )
   for (const name of unidentified) {
-    const state = 'nobody could say whom its token belongs to'
+    const state = 'the service did not say which account its token belongs to'
     terminal.print(`${colors.yellow('unidentified')} configured account ${name}: ${state}`)
   }
 }

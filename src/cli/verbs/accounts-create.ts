@@ -24,7 +24,7 @@ interface CreateOptions extends ManagementOptions {
   readonly tokenFile?: string
 }
 
-/** `dashkeep accounts create`: shows what it would create, asks, creates, and lists until it shows. */
+/** `dashkeep accounts create`: shows the new account, asks, creates it and waits until the service lists it. */
 export async function createSubAccount(
   terminal: Terminal,
   options: CreateOptions,
@@ -47,7 +47,10 @@ export async function createSubAccount(
   await using tokenFile = await reserveFile(options.tokenFile)
   const { signal } = terminal
   const onUnclear = ({ message }: Error) =>
-    context.log.warn({ reason: message }, 'looking in the list for the new account')
+    context.log.warn(
+      { reason: message },
+      'the answer is unclear: searching the list for the new account',
+    )
   const how = { ...managing, before, signal, onUnclear }
   terminal.progress.begin('creating the sub account')
   const created = await createAccount(service, account, how)
@@ -78,10 +81,10 @@ export function parseSharing(ids: readonly string[]): number[] {
 function warningsOf(account: NewSubAccount, before: readonly SubAccount[]): string[] {
   const warnings: string[] = []
   if (account.maxDailyGB === 0) {
-    warnings.push('with 0 GB per day it takes no logs at all: --max-daily-gb 1 is the least of use')
+    warnings.push('with 0 GB per day the account accepts no logs: use --max-daily-gb 1 or more')
   }
   const namesake = before.find(({ accountName }) => accountName === account.accountName)
-  if (namesake) warnings.push(`account ${namesake.accountId} has this name already`)
+  if (namesake) warnings.push(`account ${namesake.accountId} already has this name`)
   return warnings
 }
 
@@ -89,14 +92,14 @@ interface TokenFile extends AsyncDisposable {
   write(created: Created): Promise<void>
 }
 
-/** Makes sure that the token can be kept before there is one. Disposing removes what stays empty. */
+/** Creates the file before the account, so that the token can be written. Disposing removes an empty file. */
 async function reserveFile(path: string | undefined): Promise<TokenFile | undefined> {
   if (path === undefined) return undefined
   const file: FileHandle = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     const state = error.code === 'EEXIST' ? 'it is there already' : describeFileError(error)
     throw new DashkeepError(`Cannot write the token to ${path}: ${state}`, {
       kind: 'usage',
-      hint: 'nothing was created; give --token-file a new file in a folder that is there',
+      hint: 'nothing was created; give --token-file a new file in an existing folder',
       cause: error,
     })
   })
@@ -111,7 +114,7 @@ async function reserveFile(path: string | undefined): Promise<TokenFile | undefi
         throw new DashkeepError(
           `Cannot write the token of the new account ${accountId} to ${path}: ${describeFileError(cause)}`,
           {
-            hint: 'the account was created; its token is on the account management page of the web application',
+            hint: 'the account was created; copy its token from the account management page of the web application',
             cause,
           },
         )
@@ -144,7 +147,7 @@ function printNothingDone(
 ): void {
   if (dryRun) printBody(terminal, account)
   terminal.print(
-    dryRun ? 'Nothing was created: this is the body of the request' : 'Nothing was created',
+    dryRun ? 'Nothing was created; this is the body of the request' : 'Nothing was created',
   )
 }
 
@@ -161,9 +164,10 @@ function report(
   }
   terminal.print(`${colors.green('created')} account ${accountId}`)
   if (tokenFile === undefined) {
-    terminal.print(`Token for shipping logs, shown this once: ${accountToken}`)
+    terminal.print(`Token for shipping logs, shown only once: ${accountToken}`)
   } else {
     terminal.print(`Its token for shipping logs is in ${tokenFile}`)
   }
-  if (!shown) terminal.print(`${colors.yellow('not shown')} the list does not show it yet`)
+  if (!shown)
+    terminal.print(`${colors.yellow('not listed')} the service does not list the account yet`)
 }

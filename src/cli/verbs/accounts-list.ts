@@ -8,7 +8,7 @@ import { formatTable } from '../print/table.ts'
 import type { Terminal } from '../terminal.ts'
 import { type ManagementOptions, nameAccount, openManagement } from './management.ts'
 
-/** `dashkeep accounts list`: the sub accounts as the service lists them. */
+/** `dashkeep accounts list`: lists the sub accounts and their settings. */
 export async function listAccounts(
   terminal: Terminal,
   options: ManagementOptions,
@@ -51,7 +51,7 @@ function print(terminal: Terminal, accounts: readonly SubAccount[], mainId: numb
   if (rows.length > 0) terminal.print(formatTable(terminal, header, rows, layout))
   const subAccounts = accounts.filter(({ accountId }) => accountId !== mainId)
   const totalGb = sumGb(subAccounts.map(({ maxDailyGB }) => maxDailyGB ?? 0))
-  terminal.print(`${plural(subAccounts.length, 'sub account')}, ${totalGb} GB per day together`)
+  terminal.print(`${plural(subAccounts.length, 'sub account')}, ${totalGb} GB per day in total`)
 }
 
 function formatUtilization({ utilizationSettings }: SubAccount): string {

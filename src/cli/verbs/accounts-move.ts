@@ -42,19 +42,19 @@ interface MoveVerbOptions extends ManagementOptions {
   readonly discard?: boolean
 }
 
-/** Makes capacities of what the list shows. */
+/** Computes the wanted capacity of each account from the present list. */
 type Wanted = (accounts: readonly SubAccount[], mainId: number) => ReadonlyMap<number, number>
 
-/** What every way through this verb has at hand. */
+/** What beginning, resuming and discarding a move have in common. */
 interface Moving {
   readonly managing: Managing
   readonly options: MoveVerbOptions
   readonly journal: MoveJournal
-  /** The list as it is before anything is sent. */
+  /** The accounts before anything is sent. */
   readonly accounts: readonly SubAccount[]
 }
 
-/** `dashkeep accounts move-capacity`: reduces first, then increases, and can be taken up again. */
+/** `dashkeep accounts move-capacity`: reduces first and increases then. An interrupted move can be resumed. */
 export async function moveCapacity(terminal: Terminal, options: MoveVerbOptions): Promise<number> {
   refuseMixed(options)
   const { resume, discard } = options
@@ -99,7 +99,7 @@ async function beginMove(terminal: Terminal, moving: Moving, record: MoveRecord)
   return carryOut(terminal, moving, { record, startGb: plan.startGb })
 }
 
-/** Goes on with a move that was begun, unless others have changed its accounts since. */
+/** Resumes an unfinished move, unless somebody else has changed its accounts since. */
 async function resumeMove(terminal: Terminal, moving: Moving, left: LeftMove): Promise<number> {
   const { record, review } = left
   const [conflict] = review.conflicts
@@ -113,27 +113,27 @@ async function resumeMove(terminal: Terminal, moving: Moving, left: LeftMove): P
   if (answer === 'yes') return carryOut(terminal, moving, { record, startGb: review.nowGb })
   const bodies = bodiesOf(moving.accounts, record.plan, moving.managing)
   if (terminal.json) terminal.printJson({ ...leftToJson(left), bodies })
-  if (answer === 'unasked') throw notConfirmed('go on with the move')
+  if (answer === 'unasked') throw notConfirmed('resume the move')
   return exitCodes.done
 }
 
-/** Removes the record of a move that was begun; the accounts stay as they are. */
+/** Deletes the journal of an unfinished move and leaves the accounts as they are. */
 async function discardMove(terminal: Terminal, moving: Moving, left: LeftMove): Promise<number> {
   const { options, journal } = moving
-  const question = 'Discard the record of this move?'
+  const question = 'Delete the journal of this move?'
   const answer = options.dryRun ? 'no' : await confirm(terminal, question, options)
   const agreed = answer === 'yes'
   if (agreed) await journal.end()
   const discarded = terminal.colors.green('discarded')
   if (terminal.json) terminal.printJson(leftToJson(left, agreed ? { ended: 'discarded' } : {}))
   else if (agreed) {
-    terminal.print(`${discarded} ${journal.path}; the accounts stay as the list shows`)
-  } else terminal.print('Nothing was discarded')
-  if (answer === 'unasked') throw notConfirmed('discard the record of the move')
+    terminal.print(`${discarded} ${journal.path}; the accounts stay as they are`)
+  } else terminal.print('The journal was not deleted')
+  if (answer === 'unasked') throw notConfirmed('delete the journal of the move')
   return exitCodes.done
 }
 
-/** Asks whether to move. Where nothing is moved, says so, with the bodies for `--dry-run`. */
+/** Asks whether to move. Says when nothing is moved, and prints the bodies for `--dry-run`. */
 async function ask(
   terminal: Terminal,
   { managing, options, accounts }: Moving,
@@ -146,7 +146,7 @@ async function ask(
   if (options.dryRun) {
     for (const body of bodiesOf(accounts, plan, managing)) printBody(terminal, body)
   }
-  const dryRun = options.dryRun ? ': these are the bodies of the replaces' : ''
+  const dryRun = options.dryRun ? '; these are the bodies of the requests' : ''
   terminal.print(isEmpty ? 'Nothing to move' : `Nothing was moved${dryRun}`)
   return answer
 }
@@ -167,11 +167,10 @@ async function carryOut(
 }
 
 function refuseMixed({ resume, discard, from, to, gb, set }: MoveVerbOptions): void {
-  if (resume && discard)
-    throw usage('it cannot both finish and discard', 'leave out one of the two')
+  if (resume && discard) throw usage('--resume and --discard exclude each other', 'use one of them')
   if (!(resume || discard) || (from ?? to ?? gb ?? set) === undefined) return
   const flag = resume ? '--resume' : '--discard'
-  throw usage(`${flag} takes up the move of the journal`, 'leave out --from, --to, --gb and --set')
+  throw usage(`${flag} uses the move in the journal`, 'leave out --from, --to, --gb and --set')
 }
 
 function readWanted({ from, to, gb, set }: MoveVerbOptions): Wanted {
@@ -184,8 +183,8 @@ function readWanted({ from, to, gb, set }: MoveVerbOptions): Wanted {
     return (accounts, mainId) => transfer(accounts, { ...move, mainId })
   }
   throw usage(
-    'it is not clear what to move',
-    'say --from ID --to ID --gb N, or --set ID=GB for each account, or --resume',
+    'the options do not say what to move',
+    'use --from ID --to ID --gb N, or --set ID=GB for each account, or --resume',
   )
 }
 
@@ -194,7 +193,7 @@ function parseSet(pairs: readonly string[]): Map<number, number> {
   for (const pair of pairs) {
     const [, id, gb] = /^([^=]+)=([^=]+)$/.exec(pair) ?? []
     if (id === undefined || gb === undefined) {
-      throw usage(`--set ${pair} is not like 12345=3`, 'give the id of an account and GB per day')
+      throw usage(`--set ${pair} is not ID=GB`, 'use an account id and GB per day, such as 12345=3')
     }
     const accountId = parseSubAccountId(id)
     if (wanted.has(accountId)) throw usage(`account ${accountId} is set twice`, 'set it once')
@@ -206,14 +205,14 @@ function parseSet(pairs: readonly string[]): Map<number, number> {
 function recordOf(left: MoveRecord | undefined, path: string, mainId: number): MoveRecord {
   if (left === undefined) {
     throw usage(
-      `${path} is not there`,
-      'without a journal no move is unfinished; --journal names it',
+      `there is no journal ${path}`,
+      'no move is unfinished, or its journal is elsewhere: name it with --journal',
     )
   }
   if (left.mainAccountId === mainId) return left
   throw usage(
-    `${path} is of main account ${left.mainAccountId}, the token belongs to ${mainId}`,
-    'use the token of that account',
+    `${path} belongs to main account ${left.mainAccountId}, the token to ${mainId}`,
+    `use the token of account ${left.mainAccountId}`,
   )
 }
 
@@ -221,7 +220,7 @@ function usage(state: string, hint: string): DashkeepError {
   return new DashkeepError(`Cannot move capacity: ${state}`, { kind: 'usage', hint })
 }
 
-/** The command lines that take up, or give up, what this one has left. */
+/** The command lines that finish and discard an unfinished move. */
 function waysOn({ account, config }: MoveVerbOptions, path: string): WaysOn {
   const given = [
     ...(config === undefined ? [] : ['--config', config]),

@@ -24,15 +24,15 @@ interface RestoreOptions extends ManagementOptions {
   readonly only?: readonly string[]
 }
 
-/** What has become of a restore of settings. */
+/** The result of restoring settings. */
 interface Outcome {
   readonly replaced: readonly number[]
-  /** Accounts that the list does not show as they were sent. */
+  /** Accounts whose new settings the service does not list yet. */
   readonly unshown: readonly number[]
   readonly error?: Error | undefined
 }
 
-/** `dashkeep accounts restore`: settings of a snapshot, by replace, reductions first. */
+/** `dashkeep accounts restore`: replaces settings with those of a snapshot, reductions first. */
 export async function restoreSettings(
   terminal: Terminal,
   options: RestoreOptions,
@@ -79,7 +79,7 @@ async function readSettings(
   }
 }
 
-/** The main account itself is in some lists, and is never replaced. */
+/** Chooses the settings to restore. The main account, which some lists include, is never replaced. */
 function chooseSettings(
   settings: ReadonlyMap<number, Settings>,
   only: readonly number[] | undefined,
@@ -96,7 +96,7 @@ function chooseSettings(
   return new Map(known.filter(([id]) => only === undefined || only.includes(id)))
 }
 
-/** One after the other; the first that fails is the last. */
+/** Replaces one account after the other and stops at the first failure. */
 async function apply(
   { signal }: Terminal,
   managing: Managing,
@@ -146,7 +146,7 @@ function printOutcome(
   const { colors } = terminal
   if (plan.length === 0) terminal.print('Nothing to change')
   else if (options.dryRun) {
-    terminal.print('Nothing was changed: these are the bodies of the replaces')
+    terminal.print('Nothing was changed; these are the bodies of the requests')
   } else if (outcome === undefined) terminal.print('Nothing was changed')
   else {
     const { replaced, unshown, error } = outcome
@@ -154,11 +154,13 @@ function printOutcome(
       `${colors.green('replaced')} the settings of ${replaced.length} of ${plural(plan.length, 'sub account')}`,
     )
     if (unshown.length > 0) {
-      terminal.print(`${colors.yellow('not shown')} by the list yet: ${unshown.join(', ')}`)
+      terminal.print(
+        `${colors.yellow('not listed')} yet with the new settings: ${unshown.join(', ')}`,
+      )
     }
     if (error === undefined) return
     terminal.print(`${colors.red('failed')} ${error.message}`)
     printHint(terminal, error)
-    terminal.print('To finish, run it again with the same options')
+    terminal.print('To finish, run the same command again')
   }
 }

@@ -28,13 +28,13 @@ interface BackupVerbOptions extends CommonOptions {
   readonly acceptService?: boolean
 }
 
-/** Objects named for each kind of change on a terminal; `--json` names up to 1,000. */
+/** Objects printed for each kind of change; `--json` has up to 1,000. */
 const MAX_SHOWN = 10
 
-/** Missing objects named for each type of a suspect snapshot; `--json` names up to 10. */
+/** Missing objects printed for each type of a suspect snapshot; `--json` has up to 10. */
 const MAX_MISSING = 3
 
-/** `dashkeep backup`: a snapshot of every account, a table or JSON of how each ended. */
+/** `dashkeep backup`: takes a snapshot of every account and reports the results. */
 export async function backup(terminal: Terminal, options: BackupVerbOptions): Promise<number> {
   const context = await createContext(terminal, options, ['accounts', 'store'])
   const identify = createIdentify(context, terminal)
@@ -179,7 +179,7 @@ function printDetails(terminal: Terminal, { account, taken, error }: AccountBack
 
 function describeMissing({ type, count, objects }: MissingObjects): string {
   const names = objects.map(({ id, title }) => (title === undefined ? id : `${id} (${title})`))
-  return `missing of ${type}: ${listSome(names, MAX_MISSING, count)}`
+  return `missing ${type}: ${listSome(names, MAX_MISSING, count)}`
 }
 
 function printChanges(terminal: Terminal, change: TypeChanges): void {

@@ -4,18 +4,18 @@ import { DashkeepError } from '../../errors.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** A word that may be typed: a verb or an option. */
+/** A verb or an option. */
 interface Word {
   readonly text: string
   readonly description: string
-  /** Whether a value follows, which no verb and no option can be. */
+  /** Whether a value follows. */
   readonly takesValue?: boolean | undefined
-  /** The same option in one letter, such as `-c`. */
+  /** The short form, such as `-c`. */
   readonly short?: string | undefined
 }
 
-/** What may follow the words of a verb. */
-interface Place {
+/** The words that may follow a verb. */
+interface CommandWords {
   /** The verb, such as `accounts list`; empty for the program itself. */
   readonly path: string
   readonly words: readonly Word[]
@@ -30,17 +30,20 @@ export async function completion(
 ): Promise<number> {
   const write = Object.entries(shells).find(([name]) => name === shell)?.[1]
   if (write === undefined) {
-    throw new DashkeepError(`Cannot complete for ${shell}: it is not a known shell`, {
-      kind: 'usage',
-      hint: `use one of ${Object.keys(shells).join(', ')}`,
-    })
+    throw new DashkeepError(
+      `Cannot print a completion script for ${shell}: this shell is not supported`,
+      {
+        kind: 'usage',
+        hint: `use one of ${Object.keys(shells).join(', ')}`,
+      },
+    )
   }
-  terminal.print(write(placesOf(program)))
+  terminal.print(write(commandsOf(program)))
   return exitCodes.done
 }
 
 /** The program and every verb in it, those with the longest path first. */
-function placesOf(command: Command, path: readonly string[] = []): Place[] {
+function commandsOf(command: Command, path: readonly string[] = []): CommandWords[] {
   const verbs = command.commands.map((verb) => ({
     text: verb.name(),
     description: verb.summary() || verb.description(),
@@ -50,7 +53,7 @@ function placesOf(command: Command, path: readonly string[] = []): Place[] {
   )
   const below = command.commands
     .filter((verb) => verb.name() !== 'help')
-    .flatMap((verb) => placesOf(verb, [...path, verb.name()]))
+    .flatMap((verb) => commandsOf(verb, [...path, verb.name()]))
   const values = path[0] === 'completion' ? Object.keys(shells).map(toShell) : []
   return [...below, { path: path.join(' '), words: [...verbs, ...values, ...options, help] }]
 }
@@ -59,9 +62,9 @@ function toShell(text: string): Word {
   return { text, description: `a script for ${text}` }
 }
 
-/** A pattern of the shell for the options that a value follows; what it may be, files aside, is unknown. */
-function valuePattern(places: readonly Place[]): string {
-  const options = places
+/** A shell pattern that matches the options that take a value. */
+function valuePattern(commands: readonly CommandWords[]): string {
+  const options = commands
     .flatMap(({ words }) => words)
     .filter(({ takesValue }) => takesValue)
     .flatMap(({ text, short }) => (short ? [text, short] : [text]))
@@ -70,8 +73,8 @@ function valuePattern(places: readonly Place[]): string {
 
 const help: Word = { text: '--help', description: 'display help for command' }
 
-function bashScript(places: readonly Place[]): string[] {
-  const cases = places.map(({ path, words }) => {
+function bashScript(commands: readonly CommandWords[]): string[] {
+  const cases = commands.map(({ path, words }) => {
     const texts = words.map(({ text }) => text).join(' ')
     return `    ${patternOf(path)}) words='${texts}' ;;`
   })
@@ -80,7 +83,7 @@ function bashScript(places: readonly Place[]): string[] {
     '_dashkeep() {',
     '  local words current="${COMP_WORDS[COMP_CWORD]}"',
     '  COMPREPLY=()',
-    `  case "\${COMP_WORDS[COMP_CWORD-1]}" in ${valuePattern(places)}) return ;; esac`,
+    `  case "\${COMP_WORDS[COMP_CWORD-1]}" in ${valuePattern(commands)}) return ;; esac`,
     '  case " ${COMP_WORDS[*]:1:COMP_CWORD-1} " in',
     ...cases,
     '  esac',
@@ -90,8 +93,8 @@ function bashScript(places: readonly Place[]): string[] {
   ]
 }
 
-function zshScript(places: readonly Place[]): string[] {
-  const cases = places.map(({ path, words }) => {
+function zshScript(commands: readonly CommandWords[]): string[] {
+  const cases = commands.map(({ path, words }) => {
     const described = words.map(({ text, description }) =>
       quote(`${text}:${description.replaceAll(':', '\\:')}`),
     )
@@ -102,7 +105,7 @@ function zshScript(places: readonly Place[]): string[] {
     '# Completion for zsh. Load it with: source <(dashkeep completion zsh)',
     '_dashkeep() {',
     '  local -a candidates',
-    `  case "\${words[CURRENT-1]}" in ${valuePattern(places)}) _files; return ;; esac`,
+    `  case "\${words[CURRENT-1]}" in ${valuePattern(commands)}) _files; return ;; esac`,
     '  case " ${words[2,CURRENT-1]} " in',
     ...cases,
     '  esac',
@@ -112,30 +115,30 @@ function zshScript(places: readonly Place[]): string[] {
   ]
 }
 
-function fishScript(places: readonly Place[]): string[] {
-  const lines = places.flatMap(({ path, words }) =>
+function fishScript(commands: readonly CommandWords[]): string[] {
+  const lines = commands.flatMap(({ path, words }) =>
     words.map(({ text, description, takesValue }) => {
       const option = `-l ${text.slice(2)}${takesValue ? ' -r' : ''}`
       const word = text.startsWith('--') ? option : `-f -a ${text}`
-      return `complete -c dashkeep -n '${conditionOf(path, places)}' ${word} -d ${quote(description)}`
+      return `complete -c dashkeep -n '${conditionOf(path, commands)}' ${word} -d ${quote(description)}`
     }),
   )
   return ['# Completion for fish. Load it with: dashkeep completion fish | source', ...lines]
 }
 
-/** When fish is behind exactly the words of a path: its last verb is there, none below it is. */
-function conditionOf(path: string, places: readonly Place[]): string {
+/** The fish condition that holds directly after the words of a path. */
+function conditionOf(path: string, commands: readonly CommandWords[]): string {
   if (path === '') return '__fish_use_subcommand'
   const verbs = path.split(' ')
-  const below = places.flatMap((place) =>
-    place.path.startsWith(`${path} `) ? (place.path.split(' ').at(-1) ?? []) : [],
+  const below = commands.flatMap((command) =>
+    command.path.startsWith(`${path} `) ? (command.path.split(' ').at(-1) ?? []) : [],
   )
   const seen = verbs.map((verb) => `__fish_seen_subcommand_from ${verb}`).join('; and ')
   if (below.length === 0) return seen
   return `${seen}; and not __fish_seen_subcommand_from ${below.join(' ')}`
 }
 
-/** A pattern of the shell for everything typed before the word that is to be completed. */
+/** A shell pattern that matches the words before the one to complete. */
 function patternOf(path: string): string {
   return path === '' ? '*' : `' ${path} '*`
 }

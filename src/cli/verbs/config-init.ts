@@ -25,10 +25,10 @@ interface InitOptions {
   readonly force?: boolean
 }
 
-/** What was said so far, by flags or in answers. */
+/** The values given so far, by options or answers. */
 type Given = Pick<InitOptions, (typeof questions)[number]['name'] | 'pathPrefix' | 'tokenFile'>
 
-/** What is asked for on a terminal, in this order; the flag says the same. */
+/** The questions on a terminal, in this order. Each value can also be given by its option. */
 const questions = [
   {
     name: 'baseUrl',
@@ -36,23 +36,23 @@ const questions = [
     text: 'Address of the service, such as https://api.example.com',
     isNeeded: true,
   },
-  { name: 'accountId', flag: '--account-id', text: 'Id of the account, or nothing' },
+  { name: 'accountId', flag: '--account-id', text: 'Account id (optional)' },
   {
     name: 'store',
     flag: '--store',
-    text: 'Where the archive goes: s3://bucket/prefix, or a folder such as ./backups',
+    text: 'Store: s3://bucket/prefix, or a folder such as ./backups',
     isNeeded: true,
   },
   {
     name: 'tokenEnv',
     flag: '--token-env',
-    text: 'Variable that holds the API token, or nothing for DASHKEEP_API_TOKEN',
+    text: 'Environment variable with the API token (default: DASHKEEP_API_TOKEN)',
     fallback: 'DASHKEEP_API_TOKEN',
   },
   {
     name: 'schedule',
     flag: '--schedule',
-    text: 'When the worker backs up, such as 15 3 * * *, or nothing',
+    text: 'Schedule of the worker, such as 15 3 * * * (optional)',
   },
 ] as const satisfies readonly {
   name: keyof InitOptions
@@ -62,7 +62,7 @@ const questions = [
   fallback?: string
 }[]
 
-/** Which flag gives what stands at a place of the file. */
+/** The option that gives the value at a path of the file. */
 const flagOf: Readonly<Record<string, string>> = {
   'service.baseUrl': '--base-url',
   'service.pathPrefix': '--path-prefix',
@@ -71,15 +71,15 @@ const flagOf: Readonly<Record<string, string>> = {
   'schedule.cron': '--schedule',
 }
 
-/** `dashkeep config init`: asks, or takes flags, and writes a file that `config check` accepts. */
+/** `dashkeep config init`: writes a configuration file from options and answers. */
 export async function init(terminal: Terminal, options: InitOptions): Promise<number> {
   const { output, force } = options
   if (!force) await refuseToReplace(output)
   const asked = await askForRest(terminal, options)
   const missing = findMissing(asked)
-  if (missing.length > 0) throw nothingKnown(output, missing)
+  if (missing.length > 0) throw missingOptions(output, missing)
   const problems = await problemsOf(asked)
-  if (problems.length > 0) throw unusable(output, problems)
+  if (problems.length > 0) throw invalidValues(output, problems)
   await write(terminal, output, { text: composeConfig(answersOf(asked)), force })
   report(terminal, asked, output)
   return exitCodes.done
@@ -90,11 +90,11 @@ async function refuseToReplace(path: string): Promise<void> {
   if (found === undefined) return
   throw new DashkeepError(`Cannot write ${path}: it is there already`, {
     kind: 'usage',
-    hint: 'give another file with --output, or replace it with --force',
+    hint: 'choose another file with --output, or add --force to replace it',
   })
 }
 
-/** The flags, and on a terminal the answers to what they leave open. */
+/** The values of the options, and on a terminal the answers to questions about the others. */
 async function askForRest(terminal: Terminal, flags: Given): Promise<Given> {
   let given = flags
   for (const question of questions) {
@@ -126,23 +126,23 @@ function findMissing({ baseUrl, store, tokenEnv, tokenFile }: Given): string[] {
   return needed.flatMap(([flag, value]) => (value === undefined ? `${flag}: missing` : []))
 }
 
-function nothingKnown(output: string, problems: readonly string[]): DashkeepError {
+function missingOptions(output: string, problems: readonly string[]): DashkeepError {
   return new DashkeepError(`Cannot write ${output}: options are missing`, {
     kind: 'usage',
     problems,
-    hint: 'say for example dashkeep config init --base-url https://api.example.com --store s3://bucket/prefix --token-env API_TOKEN',
+    hint: 'run for example dashkeep config init --base-url https://api.example.com --store s3://bucket/prefix --token-env API_TOKEN',
   })
 }
 
-function unusable(output: string, problems: readonly string[]): DashkeepError {
-  return new DashkeepError(`Cannot write ${output}: the configuration could not be used`, {
+function invalidValues(output: string, problems: readonly string[]): DashkeepError {
+  return new DashkeepError(`Cannot write ${output}: the configuration would be invalid`, {
     kind: 'usage',
     problems,
-    hint: '`dashkeep help config init` explains the flags',
+    hint: '`dashkeep help config init` explains the options',
   })
 }
 
-/** Everything that is wrong with what was said so far, each with its flag. */
+/** Every problem with the given values, each with its option. */
 async function problemsOf(given: Given): Promise<string[]> {
   const document: Section = parse(composeConfig(answersOf(given)))
   const sourceOf = (place: string) => flagOf[place] ?? place
@@ -152,16 +152,17 @@ async function problemsOf(given: Given): Promise<string[]> {
   return [...ofToken, ...problems.filter((problem) => !isSaid(problem))]
 }
 
-/** A token in the place of a name must not get into the file, nor into the message. */
+/** Checks names of tokens. A token given by mistake must not get into the file or the message. */
 async function findTokenProblems({ tokenEnv, tokenFile }: Given): Promise<string[]> {
   const problems: string[] = []
-  const unshown = 'what was given is not shown, since it may be the token itself'
+  const unshown = 'the value is not shown because it may be the token itself'
   if (tokenEnv !== undefined && !/^[A-Z_][A-Z0-9_]*$/.test(tokenEnv)) {
-    problems.push(`--token-env: expected the name of a variable in capitals; ${unshown}`)
+    problems.push(
+      `--token-env: expected the name of an environment variable in capitals; ${unshown}`,
+    )
   }
   const isThere = tokenFile === undefined || (await isReadable(tokenFile))
-  if (!isThere)
-    problems.push(`--token-file: expected a file that is there and can be read; ${unshown}`)
+  if (!isThere) problems.push(`--token-file: expected an existing, readable file; ${unshown}`)
   return problems
 }
 
@@ -172,7 +173,7 @@ function isReadable(path: string): Promise<boolean> {
   )
 }
 
-/** What was said, in the form of the file: paths absolute, since a file resolves them otherwise. */
+/** The values as the file has them. Paths are absolute: a file resolves relative paths from its folder. */
 function answersOf({ tokenEnv, tokenFile, ...given }: Given): InitAnswers {
   const { baseUrl, pathPrefix, accountId, store, schedule } = given
   const file = tokenFile && { file: toAbsolutePath(tokenFile, '.') }
@@ -186,7 +187,7 @@ function answersOf({ tokenEnv, tokenFile, ...given }: Given): InitAnswers {
   }
 }
 
-/** Writes the file once `config check` accepts it: completely, or not at all. */
+/** Writes the file completely or not at all, after the checks of `config check`. */
 async function write(
   terminal: Terminal,
   output: string,

@@ -1,11 +1,11 @@
 import { stringify } from 'yaml'
 import type { SecretSource } from '../../config/config.ts'
 
-/** What a new configuration is made of. */
+/** The values of a new configuration. */
 export interface InitAnswers {
   readonly baseUrl: string | undefined
   readonly pathPrefix: string | undefined
-  /** A number, or what was said in its place. */
+  /** A number, or the invalid text that was given. */
   readonly accountId: number | string | undefined
   /** `s3://bucket/prefix` or `file:///folder`. */
   readonly store: unknown
@@ -16,31 +16,31 @@ export interface InitAnswers {
 /** Writes a configuration of one account, with comments on what else it may hold. */
 export function composeConfig(answers: InitAnswers): string {
   const { baseUrl, pathPrefix, accountId, store, token, schedule } = answers
-  return `# Configuration of dashkeep. \`dashkeep config check\` checks it, \`dashkeep config schema\` prints
-# everything that it may hold. No token stands here: an account says where its token is.
+  return `# Configuration of dashkeep. \`dashkeep config check\` checks it, and \`dashkeep config schema\` prints
+# all settings. This file holds no token; each account names the place of its token.
 
 service:
-  # Address of the service in the region of the accounts; an account may have a \`baseUrl\` of its own.
+  # Address of the service in the region of the accounts. An account can have its own \`baseUrl\`.
   baseUrl: ${scalar(baseUrl ?? null)}
-  # Stands before the paths; \`dashkeep doctor\` says when it is needed.
+  # Prefix of the paths of the service. \`dashkeep doctor\` reports when it is needed.
   ${line('pathPrefix', pathPrefix, '/v1')}
 
 accounts:
   - name: default
-    # A token of any other account is refused. \`dashkeep whoami\` says the id.
+    # dashkeep refuses a token of another account. \`dashkeep whoami\` prints the id.
     ${line('accountId', accountId, 100001)}
-    # The variable or file that holds the API token, read anew for each run.
+    # The environment variable or file with the API token. Each run reads it again.
     token: ${inline(token ?? null)}
 
 store:
   url: ${scalar(store ?? null)}
-  # Where the S3 server is, unless AWS_REGION, AWS_ENDPOINT_URL_S3 or the AWS profile say it.
+  # Region and address of the S3 server, unless AWS_REGION, AWS_ENDPOINT_URL_S3 or the AWS profile set them.
   # region: eu-central-1
   # endpoint: https://s3.example.com
 
 types: [search, visualization, dashboard]
 
-# What \`dashkeep prune\` keeps: the newest snapshot of so many days, weeks and months.
+# \`dashkeep prune\` keeps the newest snapshot of each of this many days, weeks and months.
 retention:
   daily: 14
   weekly: 8
@@ -49,36 +49,36 @@ retention:
 # When \`dashkeep worker\` backs up: minute, hour, day of month, month, day of week.
 ${section('schedule', { cron: schedule ?? '15 3 * * *', timeZone: 'UTC' }, schedule !== undefined)}
 
-# Encrypts new files. With recipients, public age keys, in place of a passphrase, a backup needs
-# no secret, and only whoever restores needs the private key.
+# Encrypts new files. With recipients (public age keys) instead of a passphrase, backups need no
+# secret; only a restore needs the private key.
 ${section('encryption', { passphrase: { env: 'BACKUP_PASSPHRASE' } }, false)}
 
-# Whom to tell of failures and recoveries. The kinds are webhook, slack and ping.
+# Notifications of failures and recoveries. The kinds are webhook, slack and ping.
 # notifications: [{ kind: slack, url: { env: SLACK_URL } }]
 `
 }
 
-/** One member; commented out with an example when nothing was said. */
+/** One setting; without a value it is an example in a comment. */
 function line(name: string, value: unknown, example: unknown): string {
   return value === undefined ? `# ${name}: ${scalar(example)}` : `${name}: ${scalar(value)}`
 }
 
-/** A section; commented out when it is an example. */
+/** A section; an example is commented out. */
 function section(
   name: string,
   members: Readonly<Record<string, unknown>>,
-  isMeant: boolean,
+  isActive: boolean,
 ): string {
   const lines = Object.entries(members).map(([member, value]) => `  ${member}: ${inline(value)}`)
-  return [`${name}:`, ...lines].map((text) => (isMeant ? text : `# ${text}`)).join('\n')
+  return [`${name}:`, ...lines].map((text) => (isActive ? text : `# ${text}`)).join('\n')
 }
 
-/** A value in one line, quoted where YAML needs that. */
+/** A value on one line, quoted where YAML requires it. */
 function scalar(value: unknown): string {
   return stringify(value, { lineWidth: 0 }).trimEnd()
 }
 
-/** A value in one line, objects as `{ name: value }`. */
+/** A value on one line, with objects as `{ name: value }`. */
 function inline(value: unknown): string {
   return stringify(value, { lineWidth: 0, collectionStyle: 'flow' }).trimEnd()
 }

@@ -11,7 +11,7 @@ import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** `dashkeep config check`: names every problem, and warns of what is often a mistake. */
+/** `dashkeep config check`: reports every problem, and warns about common mistakes. */
 export async function check(terminal: Terminal, options: CommonOptions): Promise<number> {
   const config = await checkConfig(terminal, options)
   const { accounts, types } = config
@@ -28,23 +28,23 @@ export async function check(terminal: Terminal, options: CommonOptions): Promise
     const { green, yellow } = terminal.colors
     const what = `${plural(accounts.length, 'account')}, ${types.join(', ')}, into ${config.store?.url}`
     terminal.print(warnings.map((warning) => `${yellow('warning')} ${warning}`))
-    terminal.print(`${green('ok')} the configuration can be used: ${what}`)
+    terminal.print(`${green('ok')} the configuration is valid: ${what}`)
   }
   return exitCodes.done
 }
 
-/** Reads a configuration that backups can run with. Throws a `usage` error with every problem. */
+/** Reads a configuration that a backup can use. Throws a `usage` error with every problem. */
 export async function checkConfig(terminal: Terminal, options: CommonOptions): Promise<Config> {
   const { config, log } = await createContext(terminal, options, ['accounts', 'store'])
-  // Reaches nothing, and finds an address that no store can have.
+  // Sends no request. Opening the store rejects an invalid address.
   const store = await openArchive(config, { env: terminal.env, log })
   await store.close()
   return config
 }
 
 /**
- * `dashkeep config print`: the configuration as it is understood, as a file that means the same.
- * Secrets are never part of it.
+ * `dashkeep config print`: prints the effective configuration, in the form of a configuration file and
+ * without secrets.
  */
 export async function print(terminal: Terminal, options: CommonOptions): Promise<number> {
   const document = toDocument(await loadConfig(terminal.env, options))
@@ -53,7 +53,7 @@ export async function print(terminal: Terminal, options: CommonOptions): Promise
   return exitCodes.done
 }
 
-/** `dashkeep config schema`: the JSON schema, as shipped in `config/`. */
+/** `dashkeep config schema`: prints the JSON schema, the same as in `config/`. */
 export async function schema(terminal: Terminal): Promise<number> {
   terminal.printJson(configSchema(), (one) => JSON.stringify(one, undefined, 2))
   return exitCodes.done

@@ -15,8 +15,8 @@ import { restore } from './restore.ts'
 import { verify } from './verify.ts'
 
 /**
- * `dashkeep demo`: the main job on this machine, step by step, with the same verbs and the same
- * code as in earnest. Ends with the exit code of the first step that does not go as it should.
+ * `dashkeep demo`: demonstrates backup, verification and restore against a sandbox, with the real
+ * verbs. Returns the exit code of the first step that fails.
  */
 export async function demo(terminal: Terminal, options: { folder?: string }): Promise<number> {
   const folder = options.folder ? resolve(options.folder) : await makeTemporaryFolder()
@@ -42,7 +42,7 @@ export async function demo(terminal: Terminal, options: { folder?: string }): Pr
     if (exitCode !== exitCodes.done) return exitCode
     terminal.print()
   }
-  terminal.print(`The archive stays in ${colors.bold(folder)}. It can be read without dashkeep:`)
+  terminal.print(`The archive is kept in ${colors.bold(folder)}. You can read it without dashkeep:`)
   terminal.print(
     colors.cyan(
       `$ zstd -dc ${folder}/*/*/dashboard.json.zst | jq '.hits[]._source.dashboard.title'`,
@@ -51,14 +51,14 @@ export async function demo(terminal: Terminal, options: { folder?: string }): Pr
   return exitCodes.done
 }
 
-/** A command as somebody would type it, and what it does here. */
+/** A command line, and the function that does the same. */
 interface Step {
   readonly command: string
   readonly explanation: string | string[]
   readonly run: () => Promise<number>
 }
 
-/** From the first backup to the object that somebody deleted and that is back. */
+/** The steps, from the first backup to the restored object. */
 function steps(own: Terminal, sandbox: Sandbox): Step[] {
   const lost = 'Failed orders'
   const restoring = { snapshot: 'latest~1', object: [lost], toService: true, yes: true }
@@ -67,20 +67,19 @@ function steps(own: Terminal, sandbox: Sandbox): Step[] {
       command: 'dashkeep backup',
       explanation: [
         `A sandbox of the service runs at ${sandbox.url}, with the saved objects of a small web shop.`,
-        'The first backup asks whom the token belongs to, exports the three types and stores them.',
+        'The first backup asks who owns the token, exports the three types and stores them.',
       ],
       run: () => backup(own, {}),
     },
     {
       command: 'dashkeep backup',
-      explanation:
-        'Nothing has changed since. A second backup puts that on record with a manifest alone.',
+      explanation: 'Nothing has changed. A second backup stores only a manifest that records this.',
       run: () => backup(own, {}),
     },
     {
       command: 'dashkeep backup',
       explanation:
-        'Now somebody renames a dashboard and deletes a search. The next backup says so.',
+        'Somebody renames a dashboard and deletes a search. The next backup reports both.',
       run() {
         changeObjects(sandbox)
         return backup(own, {})
@@ -88,28 +87,28 @@ function steps(own: Terminal, sandbox: Sandbox): Step[] {
     },
     {
       command: 'dashkeep list',
-      explanation: 'What the archive holds, from its keys alone:',
+      explanation: 'List the snapshots in the archive:',
       run: () => list(own, {}),
     },
     {
       command: 'dashkeep verify',
-      explanation: 'The proof: every file is read again and compared with its manifest.',
+      explanation: 'Read every file again and compare it with its manifest:',
       run: () => verify(own, { snapshots: [] }),
     },
     {
       command: `dashkeep history '${lost}'`,
-      explanation: 'Somebody misses the search. When was it deleted, and which snapshot has it?',
+      explanation: 'When was the search deleted, and which snapshot holds it?',
       run: () => history(own, { object: lost }),
     },
     {
       command: `dashkeep restore latest~1 --object '${lost}' --to-service --yes`,
       explanation:
-        'The snapshot before the newest has it. Restore sends it back and asks the service for a fresh export. Without --yes it shows the plan and asks.',
+        'The snapshot before the newest holds it. Restore sends it to the service and checks the result with a fresh export. Without --yes, restore asks first.',
       run: () => restore(own, restoring),
     },
     {
       command: 'dashkeep backup',
-      explanation: 'The search is back: the next backup has it again.',
+      explanation: 'The search is back, and the next backup includes it:',
       run: () => backup(own, {}),
     },
   ]
@@ -124,10 +123,10 @@ function makeTemporaryFolder(): Promise<string> {
   })
 }
 
-/** What somebody does to their account between two backups. */
+/** Changes the account between two backups. */
 function changeObjects(sandbox: Sandbox): void {
   const { dashboard, search } = sampleObjects()
-  const renamed = dashboard.map((hit, place) => (place === 0 ? rename(hit) : hit))
+  const renamed = dashboard.map((hit, index) => (index === 0 ? rename(hit) : hit))
   const [account] = sandbox.accounts()
   if (account === undefined) return
   sandbox.setObjects(account.accountId, 'dashboard', renamed)

@@ -20,7 +20,7 @@ import type { Terminal } from '../terminal.ts'
 
 interface DiffVerbOptions extends CommonOptions {
   readonly before: string
-  /** Absent: what the service holds now. */
+  /** Undefined for the present objects of the service. */
   readonly after?: string
   readonly account?: string
   readonly type?: readonly string[]
@@ -28,7 +28,7 @@ interface DiffVerbOptions extends CommonOptions {
   readonly stat?: boolean
 }
 
-/** `dashkeep diff`: what differs between two snapshots, or between one and the service. */
+/** `dashkeep diff`: compares two snapshots, or a snapshot with the service. */
 export async function diff(terminal: Terminal, options: DiffVerbOptions): Promise<number> {
   const { after: reference, account } = options
   const needs = reference === undefined ? (['accounts', 'store'] as const) : (['store'] as const)
@@ -55,7 +55,7 @@ async function openSide(
   return { store, manifest, async [Symbol.asyncDispose]() {} }
 }
 
-/** Exports what the account of a snapshot holds now. */
+/** Exports the present objects of a snapshot's account. */
 async function openLive(
   { config, log }: Context,
   { env, now, signal, progress }: Terminal,
@@ -78,7 +78,10 @@ function accountOf(config: Config, owner: Manifest['account']): AccountConfig {
   if (only !== undefined && others.length === 0 && only.accountId === undefined) return only
   throw new DashkeepError(
     `Cannot compare with the service: no configured account has the accountId ${id}`,
-    { kind: 'usage', hint: '`dashkeep whoami` says which account has it; write it there' },
+    {
+      kind: 'usage',
+      hint: `set accountId: ${id} for the account that \`dashkeep whoami\` shows with this id`,
+    },
   )
 }
 
@@ -91,9 +94,9 @@ function chooseTypes(
   const missing = asked?.find((type) => !shared.includes(type))
   if (missing === undefined) return asked ?? shared
   const holder = [...onlyBefore, ...onlyAfter].includes(missing) ? 'only one side' : 'neither side'
-  throw new DashkeepError(`Cannot compare ${missing}: ${holder} holds that type`, {
+  throw new DashkeepError(`Cannot compare ${missing}: ${holder} holds this type`, {
     kind: 'usage',
-    hint: `both hold ${shared.join(', ')}`,
+    hint: `both sides hold ${shared.join(', ')}`,
   })
 }
 
