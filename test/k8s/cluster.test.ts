@@ -2,16 +2,27 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { leaveOut } from '../left-out.ts'
-import { defineOperatorKinds, hasReadyNode, kubectl, makeNamespace, until } from './cluster.ts'
+import {
+  defineOperatorKinds,
+  hasReadyNode,
+  kubeconfig,
+  kubectl,
+  makeNamespace,
+  until,
+} from './cluster.ts'
 import { createTokens, openToolbox, runJob, setUpTrial, type Trial } from './cluster-trial.ts'
 import { writeOverlay } from './overlay.ts'
 import { k8sFolder } from './render.ts'
 
-const wanted = process.env.KUBECONFIG !== undefined
+const wanted = kubeconfig !== undefined
 const image = process.env.DASHKEEP_TEST_K8S_IMAGE
 const podsWanted = wanted && image !== undefined && (await hasReadyNode())
 
-if (!wanted) leaveOut('a real Kubernetes cluster', 'with a KUBECONFIG that names one')
+if (!wanted)
+  leaveOut(
+    'a real Kubernetes cluster',
+    'by naming its file of credentials in DASHKEEP_TEST_KUBECONFIG',
+  )
 else if (!podsWanted) {
   const needs = 'with a Ready node, and its image of dashkeep in DASHKEEP_TEST_K8S_IMAGE'
   leaveOut('pods of a real Kubernetes cluster', needs)

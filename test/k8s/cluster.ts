@@ -11,9 +11,13 @@ export interface Printed {
   readonly stderr: string
 }
 
-/** Runs `kubectl`, with `input` on its standard input. Throws with what it printed when it fails. */
+/** The credentials of a cluster to test on. Not `KUBECONFIG`, which often names a real cluster. */
+export const kubeconfig = process.env.DASHKEEP_TEST_KUBECONFIG
+
+/** Runs `kubectl` on the cluster, with `input` on its standard input. Throws with what it printed when it fails. */
 export async function kubectl(args: readonly string[], input = ''): Promise<Printed> {
-  const running = promisify(execFile)('kubectl', args, { maxBuffer: 64 * 1024 * 1024 })
+  const env = { ...process.env, KUBECONFIG: kubeconfig }
+  const running = promisify(execFile)('kubectl', args, { env, maxBuffer: 64 * 1024 * 1024 })
   running.child.stdin?.end(input)
   return await running
 }
