@@ -1,16 +1,15 @@
-/** Gathers bytes into blocks of one size, the last being what remains. */
+/** Gathers bytes into blocks of one size. The last block is the rest. */
 export interface BlockWriter {
   /** Copies the bytes, and waits while both buffers are taken. Throws what sending has thrown. */
   write(chunk: Uint8Array): Promise<void>
-  /** Sends what remains, be it nothing, as the last block; returns once every block has gone. */
+  /** Sends the rest, which may be empty, as the last block. Returns once all blocks are sent. */
   end(): Promise<void>
-  /** Returns when nothing is on its way any more, sent or failed. */
+  /** Returns when no block is being sent any more. */
   settle(): Promise<void>
 }
 
 /**
- * Two buffers take turns: one is filled while the other is on its way, so that never more than two
- * blocks are held. `send` is called for one block after the other and may look at it until its
+ * Uses two buffers: one is filled while the other is sent, so at most two blocks are in memory. `send` is called for one block after the other and may look at it until its
  * promise is settled.
  */
 export function createBlockWriter(

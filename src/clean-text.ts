@@ -1,4 +1,4 @@
-/** Characters of a line, unless a place asks for fewer. */
+/** Default limit for the characters of a line. */
 const MAX_LINE = 2000
 
 /** Tabs and everything that a program may take for the end of a line. */

@@ -17,7 +17,7 @@ export interface Explanation {
   readonly kind?: ErrorKind
 }
 
-/** What to try after a failure, where that is known. */
+/** The hint of an error, if it has one. */
 export function hintOf(error: unknown): string | undefined {
   return error instanceof DashkeepError ? error.hint : undefined
 }
@@ -92,7 +92,7 @@ export class InterruptedError extends DashkeepError {
   }
 }
 
-/** The same failure, told by whoever knows more of it: kind and exit code stay. */
+/** The same failure with a more exact message. Kind and exit code stay. */
 export function retell(error: unknown, message: string, hint: string | undefined): DashkeepError {
   const told = hint === undefined ? {} : { hint }
   if (error instanceof InterruptedError) {

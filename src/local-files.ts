@@ -53,14 +53,14 @@ export async function readSmallFile(
   path: string,
   { maxBytes, noLinks = false }: { maxBytes: number; noLinks?: boolean },
 ): Promise<string> {
-  // A pipe that nobody writes to would be waited for, but for `O_NONBLOCK`.
+  // Without `O_NONBLOCK`, opening a pipe without a writer would wait for ever.
   const flags = noLinks ? constants.O_NOFOLLOW | constants.O_NONBLOCK : 0
   await using file = await open(path, constants.O_RDONLY | flags)
   if (noLinks && !(await file.stat()).isFile()) throw fileError('ELOOP', 'it is a symbolic link')
   return await gatherText(file.createReadStream({ autoClose: false }), maxBytes)
 }
 
-/** Says in plain words why a file or folder cannot be read or written, to stand behind its path. */
+/** Says why a file or folder cannot be read or written, to follow its path in a message. */
 export function describeFileError(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException
   return states[code ?? ''] ?? `the file system refuses it (${code ?? 'unknown reason'})`

@@ -15,7 +15,7 @@ interface LogOptions {
   readonly tail?: LogTail | undefined
 }
 
-/** The last lines of a log, for somebody who is told how a run went. */
+/** The last lines of a log, for the notification about a run. */
 export interface LogTail {
   write(line: string): void
   clear(): void

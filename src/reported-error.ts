@@ -90,10 +90,10 @@ function findFailedShards(shards: unknown): Finding | undefined {
   return { text: `${count}${of} shards failed`, transient: true }
 }
 
-/** Words that say there is no error. */
+/** Values that mean there is no error. */
 const harmlessWord = /^(ok|success|successful|succeeded|done|none|false|0|)$/i
 
-/** Whether a value says something, and not that all is well. */
+/** Whether a value reports something other than success. */
 function isPresent(value: unknown): boolean {
   if (typeof value === 'string') return !harmlessWord.test(value.trim())
   if (Array.isArray(value)) return value.length > 0

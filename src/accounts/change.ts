@@ -33,7 +33,7 @@ export interface AppliedChange {
  * Replaces the settings of an account, then lists until they show.
  *
  * The account is read again right before, and left as it is when it is no longer what the plan
- * was made from, unless `force` is set. Throws when nothing was replaced, or nobody knows.
+ * was made from, unless `force` is set. Throws when nothing was replaced, or when that is unclear.
  */
 export async function applyChange(
   service: SubAccountService,

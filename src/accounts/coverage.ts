@@ -10,7 +10,7 @@ export interface KnownBackup {
 /**
  * How well an account is covered:
  * - `covered`: configured, with a fresh good snapshot in the archive.
- * - `unconfigured`: no configured account is it, whatever the archive holds.
+ * - `unconfigured`: it is not configured, whether or not the archive has snapshots of it.
  * - `missing`: the archive holds no good snapshot of it.
  * - `stale`: the newest good one is too old.
  */

@@ -7,7 +7,7 @@ export interface Created extends CreatedSubAccount {
   readonly shown: boolean
 }
 
-/** Lists in all, and milliseconds for them, once a signal has asked to stop. */
+/** Limits of the search after an interruption: lists in all, and the time for them. */
 const interrupted = { lists: 4, timeoutMs: 10_000 }
 
 interface CreateOptions {
@@ -15,13 +15,13 @@ interface CreateOptions {
   readonly before: readonly SubAccount[]
   readonly pollLimits: PollLimits
   readonly signal?: AbortSignal | undefined
-  /** Hears that nobody knows whether the account was created, before the list is asked. */
+  /** Called when it is unclear whether the account was created, before the accounts are listed. */
   readonly onUnclear?: ((error: Error) => void) | undefined
 }
 
 /**
- * Creates a sub account and lists until it shows. When nobody knows whether it was created, also
- * after an interruption, the list is asked, and the error says what it shows.
+ * Creates a sub account and lists the accounts until it shows. If it is unclear whether it was
+ * created, also after an interruption, the error says what the list shows.
  */
 export async function createAccount(
   service: SubAccountService,
@@ -74,7 +74,7 @@ async function explainUnclear(
   }
 }
 
-/** A signal that has asked to stop already cannot end the search: it is short instead. */
+/** After an interruption the signal has aborted already, so the search has short limits instead. */
 function searching({ pollLimits, signal }: CreateOptions): Parameters<typeof listUntil>[2] {
   if (!signal?.aborted) return { pollLimits, signal }
   const lists = Math.min(pollLimits.lists, interrupted.lists)

@@ -21,7 +21,7 @@ function utilization(frequencyMinutes: z.ZodType<number | null>) {
   return z.looseObject(members, 'expected frequencyMinutes and utilizationEnabled')
 }
 
-/** What a list shows of each setting. The service may hold values that it takes from nobody now. */
+/** What a list shows of each setting. It may show values that a request can no longer set. */
 const listedMembers = {
   accountName: text,
   maxDailyGB: z.number('expected GB per day').nullable(),

@@ -36,7 +36,7 @@ const recordSchema: z.ZodType<MoveRecord> = z.object({
   begun: z.int().min(0),
 })
 
-/** Accounts and their plans are nobody else's business. */
+/** Only the user that runs dashkeep may read the accounts and their plans. */
 const fileMode = 0o600
 
 /** Room for moves between 50,000 accounts. */
@@ -109,7 +109,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What a journal that is there says of the move that somebody asks for now. */
+/** The error of a move whose journal already exists. */
 export function moveUnderWay(path: string, cause?: unknown): DashkeepError {
   return new DashkeepError(
     `Cannot move capacity: ${path} is the journal of a move that is under way or was not finished`,

@@ -7,7 +7,7 @@ import { findSubAccount, settingsOf } from './settings.ts'
 
 /** What one account takes once a move has ended, as far as the service has acknowledged it. */
 export interface MovedAccount extends MoveStep {
-  /** Undefined when nobody knows whether the service did what it was asked. */
+  /** Undefined when it is unclear whether the service did what it was asked. */
   readonly nowGb: number | undefined
   /** What the last list shows, when it was read after the last request for this account. */
   readonly listedGb: number | null | undefined

@@ -2,7 +2,7 @@ import type { FindProxy } from '../http/proxy.ts'
 import type { NotificationConfig } from './notifications.ts'
 import type { Shard } from './shard.ts'
 
-/** Where a secret comes from. The secret itself never stands in a configuration. */
+/** Where a secret comes from. A configuration never contains the secret itself. */
 export type SecretSource = { readonly env: string } | { readonly file: string }
 
 /** One account to back up. */
@@ -23,7 +23,7 @@ export interface AccountConfig {
 /** `sub-accounts`: the settings of the sub accounts, with the token of a main account. */
 export type Inclusion = 'sub-accounts'
 
-/** Everything dashkeep is told, with defaults filled in and no secret in it. */
+/** The whole configuration, with defaults and without secrets. */
 export interface Config {
   readonly accounts: readonly AccountConfig[]
   /** The main account whose sub accounts are managed. */
@@ -95,15 +95,15 @@ export interface ScheduleConfig {
   /** Minute, hour, day of month, month, day of week, on the clocks of the time zone. */
   readonly cron: string
   readonly timeZone: string
-  /** A run begins up to so much later, by chance, so that a fleet does not strike at once. */
+  /** Longest random delay of a run, so that many workers do not start at once. */
   readonly jitterMs: number
-  /** A run that takes longer is ended and has failed. */
+  /** A run that takes longer is stopped and fails. */
   readonly deadlineMs: number
   /** Whether accounts are pruned by the retention after a run that was good for them. */
   readonly pruneAfter: boolean
 }
 
-/** How the worker shows itself and stops. */
+/** Where the worker serves its state, and how it stops. */
 export interface WorkerConfig {
   /** Where metrics and health are served, as `host:port`; nowhere when undefined. */
   readonly listen: string | undefined

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { closest } from './closest.ts'
 import { isSection, valueAt } from './section.ts'
 
-/** Says what the schema expects, in words of dashkeep's own, where the schema itself does not. */
+/** Says what the schema expects, where the schema has no message of its own. */
 export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':

@@ -18,7 +18,7 @@ import {
   type Variables,
 } from './variables.ts'
 
-/** What the command line says of the configuration; it goes over everything else. */
+/** The configuration options of the command line. They override everything else. */
 export interface ConfigFlags {
   readonly config?: string | undefined
   readonly store?: string | undefined
@@ -27,7 +27,7 @@ export interface ConfigFlags {
   readonly shard?: string | undefined
 }
 
-/** What a verb cannot do without. */
+/** What a verb needs. */
 export type ConfigNeed = 'accounts' | 'store'
 
 /**
@@ -87,7 +87,7 @@ function overridesOfFlags({ store, logLevel }: ConfigFlags): Override[] {
   ].filter(({ value }) => value !== undefined)
 }
 
-/** Puts variables and flags over the file, and keeps in mind which of them gave what. */
+/** Puts variables and flags over the file, and records where each value comes from. */
 function layer(
   file: Section,
   listSources: ReadonlyMap<string, string>,
@@ -107,7 +107,7 @@ function layer(
   return { document, sourceOf }
 }
 
-/** What a verb needs and nobody gave. A variable that cannot be read is another problem. */
+/** What a verb needs and is not set. A variable that cannot be read is another problem. */
 function findMissing(
   document: Section,
   needs: readonly ConfigNeed[],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { secretSource } from './fields.ts'
 
-/** What a run can lead to that somebody wants to know, the worst first. */
+/** The events of a run that a notification can report, the worst first. */
 export const runEvents = ['failure', 'suspect', 'recovery', 'success', 'change'] as const
 export type RunEvent = (typeof runEvents)[number]
 
@@ -40,7 +40,7 @@ type FileNotification = z.infer<typeof notificationSchema>
 
 type Complete<T> = { readonly [K in keyof T]-?: NonNullable<T[K]> }
 
-/** Whom to tell how runs go. The address is a secret: whoever has it can write there. */
+/** Where to report how runs end. The address is a secret: it allows to write there. */
 export type NotificationConfig = Complete<FileNotification>
 
 /** Fills in the defaults. */

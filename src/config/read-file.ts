@@ -10,13 +10,13 @@ const MAX_CONFIG_BYTES = 16 * 1024 ** 2
 
 /**
  * Reads a configuration file, with its paths resolved against its folder. Throws a `usage` error
- * that names nothing else: of a file that cannot be read nobody knows what it sets.
+ * with this problem only: what an unreadable file sets is not known.
  */
 export async function readConfigFile(path: string): Promise<Section> {
   const text = await readSmallFile(path, { maxBytes: MAX_CONFIG_BYTES }).catch((cause) => {
     throw unreadable(path, fileState(path, cause))
   })
-  // Imported late, like what reads cron expressions: many are told all by the environment.
+  // Imported late: a configuration by variables alone needs no YAML parser.
   const { parseDocument } = await import('yaml')
   const parsed = parseDocument(text)
   const [error] = [...parsed.errors, ...parsed.warnings]

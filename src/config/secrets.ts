@@ -2,7 +2,7 @@ import { DashkeepError } from '../errors.ts'
 import { readSmallFile } from '../local-files.ts'
 import type { Environment, SecretSource } from './config.ts'
 
-/** Reads a secret anew, so that a rotated one is picked up. Throws a `usage` error without it. */
+/** Reads a secret again for each use, so that a rotated one is picked up. Throws a `usage` error without it. */
 export async function readSecret(
   source: SecretSource,
   env: Environment,
@@ -34,7 +34,7 @@ export async function readText(path: string): Promise<string> {
   return (await readSmallFile(path, { maxBytes: MAX_SECRET_BYTES })).trim()
 }
 
-/** Says in plain words why a file cannot be read. */
+/** Says why a file cannot be read. */
 export function fileState(path: string, error: unknown): string {
   const { code } = error as { code?: string }
   if (code === 'ENOENT') return `${path} is not there`

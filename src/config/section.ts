@@ -1,4 +1,4 @@
-/** A document or a part of it, whatever its members hold. */
+/** A document or a part of it, not yet validated. */
 export type Section = Readonly<Record<string, unknown>>
 
 /** Whether a value has members, as a section of the configuration must. */
@@ -20,8 +20,8 @@ export function listAt(document: unknown, place: string): readonly unknown[] {
 }
 
 /**
- * Returns a document with another value at a place. A section that is not there yet is made. One of
- * the wrong type stays as it is: it must be reported, whatever a variable says of its members.
+ * Returns a document with another value at a place. Creates missing sections.
+ * Leaves a section of the wrong type as it is, so that it is reported.
  */
 export function withValue(document: Section, place: string, value: unknown): Section {
   const [key = '', ...rest] = place.split('.')

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** One of several processes that share the accounts among themselves. */
+/** One of several processes, each of which backs up a part of the accounts. */
 export interface Shard {
   /** Which one, from 0. */
   readonly index: number
@@ -8,7 +8,7 @@ export interface Shard {
   readonly count: number
 }
 
-/** More processes than that are a slip of the finger, and cost a hash each for every account. */
+/** More shards are a typing error. Each shard costs a hash per account. */
 const MAX_SHARDS = 10_000
 
 /** Reads `0/8`, the first of eight, or returns undefined. */
@@ -19,9 +19,8 @@ export function parseShard(text: string): Shard | undefined {
 }
 
 /**
- * Tells which of several shards has an account, by rendezvous hashing: a name stays where it is
- * whatever other names there are, and one more shard takes over its part of the names and moves
- * no other.
+ * Returns the shard of an account, by rendezvous hashing. Other accounts do not influence it.
+ * Adding a shard moves accounts to the new shard only.
  */
 export function shardOf(name: string, count: number): number {
   let [best, highest] = [0, '']

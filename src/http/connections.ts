@@ -111,7 +111,7 @@ function openTunnels(
 function forwardingError(proxy: HttpProxy, origin: string): (error: Error) => never {
   return (error) => {
     const { syscall, message } = error as NodeJS.ErrnoException
-    // The one refusal that undici tells apart, by an error without a status.
+    // The only refusal that undici reports by itself, with an error without a status.
     if (error instanceof errors.InvalidArgumentError && message.includes('407')) {
       throw proxyRefusal(proxy, { status: 407, target: new URL(origin).host })
     }

@@ -52,7 +52,7 @@ export interface ServiceLimits extends ConnectionLimits, RetryLimits {
   readonly maxExportBytes: number
 }
 
-/** Patient enough for an export that the service needs minutes to prepare. */
+/** Long enough for an export that the service prepares for minutes. */
 export const defaultServiceLimits: ServiceLimits = {
   connectTimeoutMs: 10_000,
   headersTimeoutMs: 120_000,
@@ -98,7 +98,7 @@ export interface ServiceClient extends AsyncDisposable {
   /**
    * Throws when an export reports an error beside its hits, such as failed shards. `members` are
    * those of the whole document; of `hits` nothing is read. A body of up to 64 KiB has been checked
-   * by `exportObjects`; of a longer one only whoever reads it to its end knows all members.
+   * by `exportObjects`; all members of a longer one are known only after it is read to its end.
    */
   checkMembers(type: string, members: Readonly<Record<string, unknown>>): void
 
@@ -152,7 +152,7 @@ export interface ServiceClientOptions {
   readonly proxy?: HttpProxy | undefined
   /** The clock that the service's is compared with; this machine's by default. */
   readonly now?: (() => Date) | undefined
-  /** Hears of every failure that leads to another attempt. */
+  /** Called for every failure that leads to another attempt. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined
 }
 

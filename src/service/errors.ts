@@ -9,7 +9,7 @@ import { DashkeepError, type ErrorKind } from '../errors.ts'
  * - `rejected`: the service understood the request and refused it.
  * - `not-json`, `wrong-shape`: an answer that is no answer of this service.
  * - `too-large`: the answer exceeds the limit set for it.
- * - `too-many-requests`, `unavailable`: the service asks to come back later.
+ * - `too-many-requests`, `unavailable`: the service asks to try again later.
  * - `network`, `timeout`: no complete answer arrived.
  * - `redirected`: the service points elsewhere; redirects are never followed.
  */
@@ -61,7 +61,7 @@ export class ServiceError extends DashkeepError {
   readonly retryAfterMs: number | undefined
   /**
    * Which attempt ended like this, from 1. After the first, one before it may have been carried
-   * out, whatever this one was told.
+   * out, whatever the answer to this one was.
    */
   attempt = 1
 

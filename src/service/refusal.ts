@@ -103,7 +103,7 @@ function kindOf({ code }: RefusalExplanation, { name }: Operation): ErrorKind {
 
 /** Explains a body that is not JSON although the status says success. */
 export function notJson(reply: Reply, { operation, sanitize }: Explaining): ServiceError {
-  // The answer to a create holds a token, so that none of it is shown.
+  // The answer to a create contains a token, so the message shows none of it.
   const begins =
     operation.name === 'create' || reply.text.trim() === ''
       ? ''
@@ -119,7 +119,7 @@ export function notJson(reply: Reply, { operation, sanitize }: Explaining): Serv
   )
 }
 
-/** Explains an answer with a part of an export: nobody asked for a range. */
+/** Explains an answer with a part of an export, although no range was requested. */
 export function onlyPart({ operation }: Explaining): ServiceError {
   return new ServiceError(
     `Cannot ${operation.action}: the answer is only a part of the export (status 206)`,

@@ -14,7 +14,7 @@ export interface RetryEvent {
   readonly error: ServiceError
 }
 
-/** How often and how patiently a request is repeated. */
+/** How often a request is repeated, and how long each wait is. */
 export interface RetryLimits {
   /** Attempts in all, the first included. */
   readonly attempts: number

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 
 /**
- * Says what is wrong with the shape of an answer, in words of dashkeep's own. Values are not shown:
+ * Says what is wrong with the shape of an answer, without the library's own text. Values are not shown:
  * an answer may hold a token.
  */
 export function shapeProblem(issue: z.core.$ZodRawIssue): string {

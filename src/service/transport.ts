@@ -94,8 +94,8 @@ function headersWith(token: string): Record<string, string> {
 type Explain = () => void
 
 /**
- * Limits how long a request may take in all: an answer that comes drop by drop never pauses for
- * long enough to be given up on.
+ * Limits how long a request may take in all: an answer sent in tiny pieces never
+ * pauses long enough for the other limits.
  */
 function limitTime(
   { action }: Operation,
@@ -139,7 +139,7 @@ async function* receive(
   const decoded = decodedBody(body, encoding)
   if (decoded === undefined) {
     body.destroy()
-    // A refusal is told by its status alone.
+    // The status alone tells a refusal.
     if (statusCode >= 300) return
     throw unknownEncoding(operation, sanitize(encoding, 40))
   }

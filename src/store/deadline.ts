@@ -2,13 +2,13 @@
 export interface Deadline extends Disposable {
   /** Aborts with the reason of the signal it was made from, or with a `TimeoutError`. */
   readonly signal: AbortSignal
-  /** Lets the time begin anew. */
+  /** Starts the time again. */
   restart(): void
-  /** Stops the time until `restart`, while the wait is not the other side's. */
+  /** Stops the time until `restart`, while the reader is busy. */
   pause(): void
 }
 
-/** Starts a deadline that also passes on an abort of `signal`. Dispose it to forget both. */
+/** Starts a deadline that also passes on an abort of `signal`. Dispose it to stop both. */
 export function startDeadline(timeoutMs: number, signal: AbortSignal | undefined): Deadline {
   const controller = new AbortController()
   const expire = () => controller.abort(timeIsUp())

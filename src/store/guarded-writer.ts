@@ -1,6 +1,6 @@
 import type { ObjectWriter } from './object-store.ts'
 
-/** What a store does for a writer; when and how often is decided here. */
+/** What a store does for a writer. `guardWriter` decides when and how often. */
 export interface WriterSteps {
   write(chunk: Uint8Array): Promise<void>
   commit(): Promise<void>

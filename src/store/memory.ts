@@ -4,7 +4,7 @@ import { checkKey, compareKeys } from './keys.ts'
 import type { ObjectStore } from './object-store.ts'
 import { ObjectTooLargeError, type UnfinishedWrite } from './object-store.ts'
 
-/** A store that lasts as long as the process, for snapshots that nobody keeps. */
+/** A store in memory, for snapshots that are not kept. It ends with the process. */
 export function createMemoryStore(): ObjectStore {
   const objects = new Map<string, { body: Uint8Array; modifiedAt: Date }>()
   const unfinished = new Set<UnfinishedWrite>()

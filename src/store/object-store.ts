@@ -33,32 +33,32 @@ export interface ObjectWriter extends AsyncDisposable {
 /** Options of a call that writes an object. */
 export interface WriteOptions extends StoreCallOptions {
   /**
-   * Locks the object, where the store was told to: for its duration from this moment on nobody can
-   * delete the bytes. An object written without it is not locked by dashkeep.
+   * The moment that the object's lock begins, where the store is configured to lock. Until the lock
+   * ends the bytes cannot be deleted. Without it dashkeep does not lock the object.
    */
   readonly lockFrom?: Date | undefined
 }
 
-/** What a look at the place itself has shown, for people. */
+/** One finding of `examine`, for people. */
 export interface StoreFinding {
   readonly subject: string
   readonly result: 'ok' | 'warning' | 'failed'
   readonly detail: string
   readonly hint?: string | undefined
-  /** What cannot be done, although backups can; a warning, unless that is wanted. */
+  /** The command that cannot run, although backups can. */
   readonly hinders?: 'prune' | undefined
 }
 
-/** What a killed writer left behind: not an object, but it takes up room. */
+/** What a killed writer left behind. It is not an object, but it uses space. */
 export interface UnfinishedWrite {
   /** The object it was to become, where the store knows. */
   readonly key: string | undefined
   readonly startedAt: Date
-  /** Succeeds when it is already gone. A writer that still goes on fails from now on. */
+  /** Succeeds when it is already gone. A writer that is still writing fails from now on. */
   remove(options?: StoreCallOptions): Promise<void>
 }
 
-/** A folder without anything in it: no object, and no listing of objects shows it. */
+/** An empty folder. No listing of objects shows it. */
 export interface EmptyFolder {
   /** What keys in it would begin with, without the slash. */
   readonly key: string
@@ -74,7 +74,7 @@ export interface StoreCallOptions {
 }
 
 /**
- * Where objects are kept: the only thing snapshots know of storage.
+ * Where objects are kept. Snapshots use storage through this interface only.
  *
  * Keys are relative paths of non-empty segments without `.` or `..`; any other key is refused
  * before anything is touched. Failures are `StoreError`s; transient ones have been retried.
@@ -85,8 +85,8 @@ export interface ObjectStore {
 
   /**
    * Stores the bytes under the key, durable once the promise resolves. What was there is replaced
-   * in one step, here and at the commit of a writer: no store can be relied on to refuse that, and
-   * a repeated request has to succeed. So a caller never writes a key twice.
+   * in one step, here and at the commit of a writer. No store refuses that reliably, and a repeated
+   * request must succeed, so a caller never writes a key twice.
    */
   put(
     key: string,
@@ -122,7 +122,7 @@ export interface ObjectStore {
 
   /**
    * Lists the objects whose key begins with `prefix`, in the order of their keys' UTF-8 bytes,
-   * from the first key after `startAfter` on. What others put there under no key is left out.
+   * from the first key after `startAfter` on. Files whose names are not keys are left out.
    */
   list(
     prefix: string,
@@ -142,10 +142,10 @@ export interface ObjectStore {
    */
   protect?(key: string, options: StoreCallOptions & { lockFrom: Date }): Promise<boolean>
 
-  /** Until when the object is locked, by whomever; a moment in the past when the lock is over. */
+  /** Until when the object is locked. In the past when the lock has ended. */
   lockedUntil?(key: string, options?: StoreCallOptions): Promise<Date | undefined>
 
-  /** Looks at how the place is set up: what could make snapshots vanish, and what could prevent it. */
+  /** Checks how the store is set up: what could remove snapshots, and what protects them. */
   examine?(options?: StoreCallOptions): AsyncIterable<StoreFinding>
 
   /**

@@ -2,7 +2,7 @@ import { addressError } from './address-error.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { OpenBucketOptions } from './s3/open.ts'
 
-/** How to reach a store, whatever its kind. A folder needs nothing but its address. */
+/** How to reach a store of any kind. A folder needs only its address. */
 export type OpenStoreOptions = OpenBucketOptions
 
 /** A kind of store. */

@@ -70,7 +70,7 @@ export async function explained<T>(
   }
 }
 
-/** Turns what the file system reported into words; anything else is passed on as it is. */
+/** Explains an error of the file system. Returns any other error unchanged. */
 function explainFileError(error: unknown, action: string, path: string): unknown {
   const code = fileErrorCode(error)
   if (code === undefined) return error

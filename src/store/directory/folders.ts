@@ -7,10 +7,10 @@ import { fileErrorCode } from './errors.ts'
 /** Exports can hold personal data: only the user that writes them may read them. */
 const folderMode = 0o700
 
-/** How often a folder may be removed by somebody else between its making and its use. */
+/** How often another process may remove a folder between its creation and its use. */
 const maxFolderRaces = 20
 
-/** Acts in a folder that is made when it is missing, again when somebody removes it meanwhile. */
+/** Creates the folder if it is missing, and acts in it. Tries again if another process removes it. */
 export async function inFolder<T>(folder: string, act: () => Promise<T>): Promise<T> {
   for (let race = 0; ; race += 1) {
     try {

@@ -14,9 +14,9 @@ interface Selection {
 }
 
 /**
- * Lists one folder after the other; a folder that holds nothing of the selection is not read. The
- * file system is asked on this thread, since the way to another takes fifteen times as long as the
- * answer; others have their turn between two folders.
+ * Lists one folder after the other, and skips folders outside the selection. Reads folders on this
+ * thread, because a call on another thread takes fifteen times as long. Yields to other work
+ * between two folders.
  */
 export async function* walk(
   folder: string,

@@ -6,8 +6,8 @@ import { explained } from './errors.ts'
 import { inFolder, readFolder, removeIfEmpty } from './folders.ts'
 
 /**
- * Where files grow before they are moved into place, below the root so that moving is one rename.
- * A name in it is `<UTC second>-<random>`; what a killed process left can be told by its age.
+ * Where files are written before they are moved into place, below the root so that moving is one rename.
+ * A name in it is `<UTC second>-<random>`; the age of what a killed process left is in its name.
  */
 const temporaryFolder = '.dashkeep-tmp'
 

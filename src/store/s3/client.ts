@@ -9,7 +9,7 @@ import type { S3StoreOptions } from './options.ts'
 const connectionTimeoutMs = 10_000
 const maxSockets = 16
 
-/** Makes the SDK's client. It sends each request once; `proxyInUse` tells the last request's proxy. */
+/** Makes the SDK's client. It sends each request once. `proxyInUse` returns the proxy of the last request. */
 export function createClient(
   options: S3StoreOptions,
   { requestTimeoutMs }: { requestTimeoutMs: number },
@@ -54,7 +54,7 @@ function openHandler(
     connectionTimeout: connectionTimeoutMs,
     // Without TLS a connection costs next to nothing, and Ceph answers at once only on a new one: it
     // sends an answer in two parts, the second of which its TCP keeps back until the first is
-    // acknowledged, and a client that has been heard from takes 40 ms for that.
+    // acknowledged, and on a used connection that takes the client 40 ms.
     httpAgent: { keepAlive: false, maxSockets },
     httpsAgent: { keepAlive: true, maxSockets, ...ca },
     logger,

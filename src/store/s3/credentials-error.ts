@@ -1,7 +1,7 @@
 import type { AwsEnvironment, SharedFiles } from './profile.ts'
 
 /**
- * No credentials could be had from the source that is configured. The message is a state, for
+ * The configured source gave no credentials. The message is a state, for
  * "Cannot …: <message>". Nothing secret is in it.
  */
 export class CredentialsError extends Error {
@@ -17,7 +17,7 @@ export class CredentialsError extends Error {
   }
 }
 
-/** From where credentials are taken. */
+/** Where credentials come from. */
 export type CredentialSource =
   | { readonly kind: 'keys' | 'token-file' | 'container' | 'instance' }
   | { readonly kind: 'profile'; readonly profile: string }
@@ -29,7 +29,7 @@ interface Setting {
   readonly files: SharedFiles
 }
 
-/** What is known of a failure, whoever reported it. */
+/** What is known of a failure to get credentials. */
 interface Failure {
   readonly setting: Setting
   /** A code of Node, or the name by which a server calls the error. */

@@ -26,7 +26,7 @@ export interface CallContext {
   readonly encryption?: object | undefined
 }
 
-/** What is known of a failure, whoever reported it: the server, the SDK or the network. */
+/** What is known of a failure that the server, the SDK or the network reported. */
 interface Facts {
   readonly code: string
   readonly status: number | undefined
@@ -41,7 +41,7 @@ interface Facts {
 export function isTransient(error: unknown): boolean {
   if (error instanceof StoreError || error instanceof ProxyError) return error.transient
   if (error instanceof BodyCutShort || error instanceof UploadUnconfirmed) return true
-  // Whoever gives credentials has been asked several times.
+  // The source of credentials has already been asked several times.
   if (error instanceof CredentialsError) return false
   const { name, code, status, clockSkewCorrected } = readError(error)
   if (clockSkewCorrected || transientCodes.has(name) || transientCodes.has(code)) return true
@@ -79,7 +79,7 @@ export function withoutSupport(error: unknown): undefined {
   throw error
 }
 
-/** Turns what the SDK reported into words. Nothing of the request reaches the message or cause. */
+/** Explains an error of the SDK. No part of the request reaches the message or the cause. */
 export function explainError(error: unknown, context: CallContext): StoreError {
   if (error instanceof StoreError) return error
   const { name, code, status, region, message } = readError(error)
@@ -115,10 +115,10 @@ function explainCredentials({ message, hint, transient }: CredentialsError): Exp
 const connectionHint = 'Check the network, the endpoint address and the server, then try again'
 const busyHint = 'Try again later'
 
-/** Codes that stay what they are however often the request is repeated, whatever their status. */
+/** Codes that do not pass when the request is repeated, whatever their status. */
 const lasting = new Set(['AccessDenied', 'QuotaExceeded', 'NotImplemented', 'InsufficientStorage'])
 
-/** How servers answer what they have no idea of. */
+/** Codes of servers that do not know the request. */
 const unknownRequest = new Set(['NotImplemented', 'MethodNotAllowed'])
 
 const transientCodes = new Set([

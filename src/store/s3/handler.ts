@@ -81,7 +81,7 @@ function needsNewerNode(proxy: HttpProxy): DashkeepError {
   )
 }
 
-/** Node's agents are told of this proxy alone, since `findProxy` knows the exceptions. */
+/** Gives Node's agents this proxy only: `findProxy` has already applied the exceptions. */
 function withProxy(options: HandlerOptions, proxy: HttpProxy | undefined): NodeHttpHandlerOptions {
   const proxyEnv = proxy ? { HTTP_PROXY: proxy.url.href, HTTPS_PROXY: proxy.url.href } : {}
   return {

@@ -40,9 +40,9 @@ export interface S3StoreOptions {
     | undefined
   /** The variables of AWS that say where credentials come from. Default: none. */
   readonly env?: AwsEnvironment | undefined
-  /** Hears of each request that failed and will be repeated. */
+  /** Called for each request that failed and will be repeated. */
   readonly onRetry?: ((retry: StoreRetry) => void) | undefined
-  /** Hears what the SDK warns of. */
+  /** Called with each warning of the SDK. */
   readonly onWarning?: ((text: string) => void) | undefined
 }
 

@@ -101,7 +101,7 @@ async function requestObject(
 
 /**
  * Yields the body and checks its length. Each pause of the server has a limit, and so have all of
- * them together, by the length of the body: one that comes drop by drop would never end.
+ * them together, by the length of the body. Otherwise a body sent in tiny pieces would never end.
  */
 async function* readBody(
   { idleTimeoutMs }: Connection,

@@ -39,7 +39,7 @@ export async function canListUploads(
   return (await listPage(connection, first, options)) !== undefined
 }
 
-/** Asks for the end of an upload that never was. Throws when to abort uploads is not allowed. */
+/** Aborts an upload that does not exist. Throws when aborting uploads is not allowed. */
 export async function tryAbort(
   connection: Connection,
   { signal }: StoreCallOptions,
