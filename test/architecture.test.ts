@@ -73,7 +73,7 @@ const arrows: Record<string, readonly string[]> = {
   archive: ['account-id', 'datafile', 'errors', 'export', 'objects', 'store port', 'version'],
   accounts: ['errors', 'local-files'],
   sandbox: ['account-id', 'buffers', 'errors', 'export'],
-  datafile: ['buffers', 'errors', 'export', 'store port'],
+  datafile: ['buffers', 'errors', 'store port'],
   export: ['errors', 'objects'],
   objects: [],
   service: ['errors', 'http', 'reported-error'],

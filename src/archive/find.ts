@@ -84,8 +84,8 @@ function collectTexts(
   if (typeof value === 'string') {
     if (matches(value)) texts.push({ path, text: value })
   } else if (Array.isArray(value)) {
-    for (const [place, item] of value.entries())
-      collectTexts(item, [...path, place], matches, texts)
+    for (const [index, item] of value.entries())
+      collectTexts(item, [...path, index], matches, texts)
   } else if (value instanceof Map) {
     for (const [name, item] of value as JsonObject) {
       collectTexts(item, [...path, name], matches, texts)

@@ -1,6 +1,6 @@
 import { canOpen, type DataFile, proveDataFile } from '../datafile/data-file.ts'
 import { cannotOpen, OpenError, type Opener } from '../datafile/encryption.ts'
-import type { RawHit, ScanLimits } from '../export/export-scanner.ts'
+import { defaultScanLimits, type RawHit, type ScanLimits } from '../export/export-scanner.ts'
 import type { HitSummary } from '../export/hit-summary.ts'
 import { createExportScan, type ExportContent } from '../export/scan-export.ts'
 import type { ObjectStore } from '../store/object-store.ts'
@@ -45,7 +45,7 @@ export async function proveExport(
   const proving = proveDataFile(store, key, file, {
     signal: options.signal,
     opener: options.opener,
-    maxContentBytes: options.limits?.maxExportBytes,
+    maxContentBytes: (options.limits ?? defaultScanLimits).maxExportBytes,
     onContent(chunk) {
       attempt(() => scan.feed(chunk))
       return options.drain?.()

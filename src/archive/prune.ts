@@ -190,8 +190,8 @@ export async function* applyPrune(
   const needed = new Map<string, Removal>()
   const folders = sharers.map(({ candidate }) => candidate.folder)
   const removals = await removeAll(store, plan, folders, needed, options)
-  for (const [place, removal] of removals.entries()) {
-    const sameAs = sharers[place]?.candidate.sameAs
+  for (const [index, removal] of removals.entries()) {
+    const sameAs = sharers[index]?.candidate.sameAs
     if (isThere(removal) && sameAs !== undefined) needed.set(sameAs, removal)
     yield removal
   }

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { canOpen, proveDataFile } from '../datafile/data-file.ts'
 import { cannotOpen, type Opener } from '../datafile/encryption.ts'
 import { DashkeepError } from '../errors.ts'
-import type { RawHit, ScanLimits } from '../export/export-scanner.ts'
+import { defaultScanLimits, type RawHit, type ScanLimits } from '../export/export-scanner.ts'
 import type { HitSummary } from '../export/hit-summary.ts'
 import type { ExportContent } from '../export/scan-export.ts'
 import type { ObjectStore } from '../store/object-store.ts'
@@ -75,7 +75,7 @@ export async function copyExport(
   const { file } = exportOf(manifest, type)
   const key = dataFileKey(manifest, file)
   if (!canOpen(file, options.opener)) throw cannotOpen(key, undefined)
-  const maxContentBytes = options.limits?.maxExportBytes
+  const maxContentBytes = (options.limits ?? defaultScanLimits).maxExportBytes
   const defect = await proveDataFile(store, key, file, { ...options, maxContentBytes })
   options.signal?.throwIfAborted()
   if (defect !== undefined) throw damaged(`${key}: ${defect.detail}`)

@@ -230,8 +230,8 @@ function keepInUse<Candidate extends RetentionCandidate>(
   now: Date,
   keep: (candidate: Candidate, reason: string) => void,
 ): void {
-  for (const [place, candidate] of newestFirst.entries()) {
-    const successor = newestFirst[place - 1]
+  for (const [index, candidate] of newestFirst.entries()) {
+    const successor = newestFirst[index - 1]
     if (successor === undefined) continue
     if (now.getTime() - successor.takenAt.getTime() >= IN_USE_MS) return
     keep(candidate, 'was the newest within the last hour')

@@ -1,4 +1,4 @@
-import type { ExportMembers } from '../export/export-scanner.ts'
+import type { ExportMembers } from '../export/envelope.ts'
 
 /** An account of the service, as `whoami` names it (specification, "Current account"). */
 export interface Account {

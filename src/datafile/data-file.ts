@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createBlockWriter } from '../buffers.ts'
 import { DashkeepError } from '../errors.ts'
-import { defaultScanLimits } from '../export/export-scanner.ts'
 import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
 import {
   BLOCK_BYTES,
@@ -161,7 +160,7 @@ export async function proveDataFile(
     maxContentBytes?: number | undefined
   } = {},
 ): Promise<DataFileDefect | undefined> {
-  const { maxContentBytes = defaultScanLimits.maxExportBytes } = options
+  const { maxContentBytes = Number.POSITIVE_INFINITY } = options
   if (file.content.bytes > maxContentBytes) return tooLarge(file, maxContentBytes)
   using decoder = canOpen(file, options.opener) ? createDecoder(file, options) : undefined
   const defect = await proveStoredBytes(store, key, file, {

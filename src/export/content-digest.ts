@@ -46,12 +46,12 @@ export interface SortedIndex {
   readonly distinct: number
   /** SHA-256 over the sorted records, as hex: equal exactly when no object changed. */
   readonly contentDigest: string
-  /** The place of the object with this id, from 0, or -1 when the index does not hold it. */
+  /** The position of the object with this id, from 0, or -1 when the index does not hold it. */
   find(id: string): number
-  /** Whether the object at a place, or one with the same id, is in the same state as `hit`. */
-  matches(place: number, hit: RawHit): boolean
-  /** Whether the object at a place has the id of the one before it. */
-  isDuplicate(place: number): boolean
+  /** Whether the object at a position, or one with the same id, is in the same state as `hit`. */
+  matches(at: number, hit: RawHit): boolean
+  /** Whether the object at a position has the id of the one before it. */
+  isDuplicate(at: number): boolean
   /**
    * The first 40 bits of the SHA-256 of up to 128 ids, those with the lowest, in base64: all ids or
    * a sample that chance has drawn. It says nothing of ids that nobody can guess.
@@ -100,22 +100,22 @@ const withoutId = idDigest('')
 /** Makes an index of sorted records. */
 function indexOf(records: Records, touches: boolean): SortedIndex {
   const { count } = records
-  const keyAt = (place: number) => records.text(place, 0, HALF_BYTES)
-  const stateAt = (place: number) => records.text(place, HALF_BYTES, RECORD_BYTES)
-  const isDuplicate = (place: number) => place > 0 && keyAt(place - 1) === keyAt(place)
+  const keyAt = (at: number) => records.text(at, 0, HALF_BYTES)
+  const stateAt = (at: number) => records.text(at, HALF_BYTES, RECORD_BYTES)
+  const isDuplicate = (at: number) => at > 0 && keyAt(at - 1) === keyAt(at)
 
   const digest = createHash('sha256')
   for (const piece of records.pieces()) digest.update(piece)
   let duplicates = 0
-  for (let place = 0; place < count; place += 1) if (isDuplicate(place)) duplicates += 1
+  for (let at = 0; at < count; at += 1) if (isDuplicate(at)) duplicates += 1
   const findId = (id: string) => findKey(keyAt, count, idDigest(id))
-  const isWithoutId = (place: number) => keyAt(place) === withoutId
+  const isWithoutId = (at: number) => keyAt(at) === withoutId
 
   function sampleIds(): string {
     let sample = ''
-    for (let place = 0; place < count && sample.length < SAMPLE_IDS * SAMPLE_BYTES; place += 1) {
-      if (isDuplicate(place) || isWithoutId(place)) continue
-      sample += keyAt(place).slice(0, SAMPLE_BYTES)
+    for (let at = 0; at < count && sample.length < SAMPLE_IDS * SAMPLE_BYTES; at += 1) {
+      if (isDuplicate(at) || isWithoutId(at)) continue
+      sample += keyAt(at).slice(0, SAMPLE_BYTES)
     }
     return Buffer.from(sample, 'latin1').toString('base64')
   }
@@ -136,11 +136,11 @@ function indexOf(records: Records, touches: boolean): SortedIndex {
     distinct: count - duplicates - (findId('') < 0 ? 0 : 1),
     contentDigest: digest.digest('hex'),
     find: findId,
-    matches(place, hit) {
+    matches(at, hit) {
       const state = stateDigest(hit, touches)
-      const key = keyAt(place)
-      for (let at = place; at < count && keyAt(at) === key; at += 1) {
-        if (stateAt(at) === state) return true
+      const key = keyAt(at)
+      for (let next = at; next < count && keyAt(next) === key; next += 1) {
+        if (stateAt(next) === state) return true
       }
       return false
     },
@@ -151,10 +151,10 @@ function indexOf(records: Records, touches: boolean): SortedIndex {
 }
 
 /**
- * The first place of a key that begins as `key` does, or -1. Binary search; characters stand for
+ * The first position of a key that begins as `key` does, or -1. Binary search; characters stand for
  * bytes, so that texts sort as the records do.
  */
-function findKey(keyAt: (place: number) => string, count: number, key: string): number {
+function findKey(keyAt: (at: number) => string, count: number, key: string): number {
   let low = 0
   let high = count
   while (low < high) {

@@ -1,4 +1,6 @@
 import { DashkeepError } from '../errors.ts'
+import { CLOSE_BRACKET, COMMA, OPEN_BRACE } from './ascii.ts'
+import { broken, createEnvelope, cutShort, type ExportEnvelope, isSpace } from './envelope.ts'
 import { createHitReader, hitBuffer } from './hit-reader.ts'
 
 /** One hit of an export document: sound JSON, as it stands in the body. */
@@ -9,18 +11,6 @@ export interface RawHit {
   readonly index: number
   /** Where its members stand in `bytes`, as `MEMBER` says. Valid as long as `bytes`. */
   readonly members: Int32Array
-}
-
-/** The outermost members of an export document as `JSON.parse` gives them, but without hits. */
-export type ExportMembers = Readonly<Record<string, unknown>>
-
-/** What an export document says besides its hits. */
-export interface ExportEnvelope {
-  readonly kibanaVersion: string
-  /** Number of hits. */
-  readonly hits: number
-  /** The members of the document; `hits` is an empty array. */
-  readonly members: ExportMembers
 }
 
 /** Bounds that keep a hostile or broken document from taking all memory. */
@@ -54,18 +44,6 @@ export interface ExportScanner {
   /** The `kibanaVersion`, once it is known: at the start or at the end, as the server orders it. */
   kibanaVersion(): string | undefined
 }
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const COLON = 0x3a
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-
-/** What is not a hit (kibanaVersion and unknown members) may be this large together. */
-const MAX_ENVELOPE_BYTES = 1024 * 1024
 
 /** What is read at once, unless a hit is larger. */
 const MAX_PIECE_BYTES = 128 * 1024
@@ -178,147 +156,6 @@ export function createExportScanner(
   return { feed, end, kibanaVersion: envelope.kibanaVersion }
 }
 
-/** Everything around the hits: gathered, and parsed once the document has ended. */
-function createEnvelope() {
-  let bytes = new Uint8Array(1024)
-  let length = 0
-  let depth = 0
-  let inString = false
-  let escaped = false
-  let keyStart = -1
-  let key = ''
-  let value: 'key' | 'value' | undefined
-  let hitsNamed = false
-  let hitsSeen = false
-  let early: string | undefined
-
-  const envelope = {
-    /** True while the next byte belongs to the content of `hits`. */
-    atHits: false,
-    take(chunk: Uint8Array, at: number): number {
-      const byte = chunk[at] as number
-      push(byte)
-      if (inString) insideString(byte)
-      else if (!isSpace(byte)) outsideString(byte)
-      return at + 1
-    },
-    leaveHits(): void {
-      envelope.atHits = false
-    },
-    kibanaVersion: (): string | undefined => early,
-    finish(): Pick<ExportEnvelope, 'kibanaVersion' | 'members'> {
-      if (inString || depth > 0) throw cutShort(hitsSeen ? 'after its hits' : 'before its hits')
-      if (/^[ \n\r\t]*$/.test(text())) throw cutShort('before its first byte')
-      const members = parseEnvelope(text())
-      if (!hitsSeen) throw broken('it has no hits array')
-      const { kibanaVersion } = members
-      if (typeof kibanaVersion !== 'string') throw broken('it has no kibanaVersion')
-      return { kibanaVersion, members }
-    },
-  }
-
-  function insideString(byte: number): void {
-    if (escaped) escaped = false
-    else if (byte === BACKSLASH) escaped = true
-    else if (byte === QUOTE) {
-      inString = false
-      if (keyStart >= 0) endKey()
-    }
-  }
-
-  /** A second `hits` is refused however it is spelled: JSON parsers would read only the last. */
-  function endKey(): void {
-    key = text(keyStart)
-    keyStart = -1
-    if (!namesHits(key)) return
-    if (hitsNamed) throw broken('it has more than one member named hits')
-    hitsNamed = true
-  }
-
-  function outsideString(byte: number): void {
-    if (byte === QUOTE) {
-      inString = true
-      if (depth === 1 && value === 'key') keyStart = length - 1
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      if (depth === 1 && value === 'value' && byte === OPEN_BRACKET && key === '"hits"') enterHits()
-      depth += 1
-      if (depth === 1) value = 'key'
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      depth -= 1
-    } else if (depth === 1) {
-      if (byte === COMMA) value = 'key'
-      if (byte === COLON) value = 'value'
-    }
-  }
-
-  function enterHits(): void {
-    if (hitsSeen) throw broken('it has more than one member named hits')
-    hitsSeen = true
-    envelope.atHits = true
-    early = earlyVersion(`${text()}]}`)
-  }
-
-  function push(byte: number): void {
-    if (length === bytes.length) {
-      if (length >= MAX_ENVELOPE_BYTES) {
-        throw broken(`its members besides hits are larger than ${MAX_ENVELOPE_BYTES} bytes`)
-      }
-      const larger = new Uint8Array(length * 2)
-      larger.set(bytes)
-      bytes = larger
-    }
-    bytes[length] = byte
-    length += 1
-  }
-
-  function text(start = 0): string {
-    return Buffer.from(bytes.buffer, start, length - start).toString('utf8')
-  }
-
-  return envelope
-}
-
-function namesHits(key: string): boolean {
-  if (!key.includes('\\')) return key === '"hits"'
-  try {
-    return JSON.parse(key) === 'hits'
-  } catch {
-    return false
-  }
-}
-
-function parseEnvelope(text: string): ExportMembers {
-  let document: unknown
-  try {
-    document = JSON.parse(text)
-  } catch {
-    throw broken('it is not one JSON document')
-  }
-  if (document === null || typeof document !== 'object' || Array.isArray(document)) {
-    throw broken('it is not a JSON object')
-  }
-  return document as ExportMembers
-}
-
-function earlyVersion(text: string): string | undefined {
-  try {
-    const { kibanaVersion } = JSON.parse(text) as { kibanaVersion?: unknown }
-    return typeof kibanaVersion === 'string' ? kibanaVersion : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
-}
-
-function broken(state: string): DashkeepError {
-  return new DashkeepError(`Cannot read the export: ${state}`, {
-    hint: 'look at the answer with curl: it is not what the export operation promises',
-  })
-}
-
 function hitTooLarge(count: number, { maxHitBytes }: ScanLimits): DashkeepError {
   return new DashkeepError(
     `Cannot read the export: hit ${count} is larger than ${maxHitBytes} bytes`,
@@ -335,12 +172,5 @@ function tooManyObjects({ maxObjects }: ScanLimits): DashkeepError {
 function documentTooLarge({ maxExportBytes }: ScanLimits): DashkeepError {
   return new DashkeepError(`Cannot read the export: it is larger than ${maxExportBytes} bytes`, {
     hint: 'raise limits.maxExportBytes',
-  })
-}
-
-function cutShort(where: string): DashkeepError {
-  return new DashkeepError(`Cannot read the export: it ends ${where}`, {
-    hint: 'the connection was cut or the server failed midway; try again',
-    transient: true,
   })
 }

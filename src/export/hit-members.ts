@@ -1,3 +1,13 @@
+import {
+  BACKSLASH,
+  LETTER_F,
+  LETTER_N,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  SPACE,
+  ZERO,
+} from './ascii.ts'
 import type { RawHit } from './export-scanner.ts'
 import { MEMBER, MEMBER_SIZE } from './hit-reader.ts'
 
@@ -6,15 +16,6 @@ export const THE_HIT = -1
 
 /** No such member. */
 export const NO_MEMBER = -2
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const SPACE = 0x20
-const ZERO = 0x30
-const OPEN_BRACKET = 0x5b
-const LETTER_F = 0x66
-const LETTER_N = 0x6e
-const OPEN_BRACE = 0x7b
 
 /** A name, ready to be looked for. */
 export interface MemberName {
@@ -45,9 +46,9 @@ export function findMembers<Names extends readonly MemberName[]>(
   const end = endOf(hit, object)
   for (let member = firstOf(object); member < end; member = offset(hit, member, MEMBER.next)) {
     let isFound = false
-    for (let place = 0; place < names.length; place += 1) {
-      if (!hasKey(hit, member, (names[place] as MemberName).key)) continue
-      found[place] = member
+    for (let index = 0; index < names.length; index += 1) {
+      if (!hasKey(hit, member, (names[index] as MemberName).key)) continue
+      found[index] = member
       isFound = true
     }
     if (!isFound) findEscaped(hit, member, names, found)
@@ -75,7 +76,7 @@ function findEscaped(
   const [start, end] = [offset(hit, member, MEMBER.key), offset(hit, member, MEMBER.keyEnd)]
   if (!hasEscape(hit.bytes, start, end)) return
   const key = JSON.parse(hit.bytes.toString('utf8', start, end)) as string
-  for (const [place, { text }] of names.entries()) if (key === text) found[place] = member
+  for (const [index, { text }] of names.entries()) if (key === text) found[index] = member
 }
 
 /** Whether the key stands there in these very bytes, its quotes included. */

@@ -1,3 +1,19 @@
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  DOT,
+  LETTER_E,
+  LETTER_U,
+  MINUS,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  PLUS,
+  QUOTE,
+  ZERO,
+} from './ascii.ts'
 /**
  * Where a member of an object stands: the place of the next one, and six offsets from the first byte
  * of its hit on. A member reaches from behind the `{` or `,` before it up to the `,` or `}` after it, `start` and
@@ -39,21 +55,6 @@ export interface HitReader {
 export function hitBuffer(bytes: number): Buffer {
   return Buffer.allocUnsafeSlow(Math.ceil((bytes + 1) / 4) * 4)
 }
-
-const QUOTE = 0x22
-const PLUS = 0x2b
-const COMMA = 0x2c
-const MINUS = 0x2d
-const DOT = 0x2e
-const ZERO = 0x30
-const COLON = 0x3a
-const BACKSLASH = 0x5c
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const LETTER_E = 0x65
-const LETTER_U = 0x75
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
 
 const space = tableOf(' \n\r\t')
 const digit = tableOf('0123456789')

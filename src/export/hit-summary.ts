@@ -205,10 +205,10 @@ function addDepartures(
 ): void {
   let isMissing = false
   let isOther = false
-  for (let place = 0; place < forms.length; place += 1) {
-    const first = firstByte(hit, members[place] as number)
+  for (let index = 0; index < forms.length; index += 1) {
+    const first = firstByte(hit, members[index] as number)
     if (first === undefined) isMissing = true
-    else if (formOf[first] !== forms[place]) isOther = true
+    else if (formOf[first] !== forms[index]) isOther = true
   }
   if (isMissing) remarks.push('missing-member')
   if (isOther) remarks.push('member-form')

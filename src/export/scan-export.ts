@@ -1,10 +1,6 @@
 import { createObjectIndex, type SortedIndex } from './content-digest.ts'
-import {
-  createExportScanner,
-  type ExportMembers,
-  type RawHit,
-  type ScanLimits,
-} from './export-scanner.ts'
+import type { ExportMembers } from './envelope.ts'
+import { createExportScanner, type RawHit, type ScanLimits } from './export-scanner.ts'
 import {
   type HitSummary,
   isHollow,

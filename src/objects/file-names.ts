@@ -15,21 +15,21 @@ const deviceName = /^(con|prn|aux|nul|com\d|lpt\d)$/i
 export function nameFiles(ids: readonly string[]): string[] {
   const taken = new Set<string>()
   const names: string[] = []
-  const order = ids.map((id, place) => ({ id, place })).sort((a, b) => compare(a, b))
-  for (const { id, place } of order) {
+  const order = ids.map((id, index) => ({ id, index })).sort((a, b) => compare(a, b))
+  for (const { id, index } of order) {
     const plain = encode(id)
     const marked = `${plain.slice(0, MAX_NAME)}~${hash('sha256', JSON.stringify(id)).slice(0, 8)}`
     const isFree = (name: string) => !taken.has(name.toLowerCase())
     let name = plain !== '' && plain.length <= MAX_NAME && isFree(plain) ? plain : marked
     for (let copy = 2; !isFree(name); copy += 1) name = `${marked}-${copy}`
     taken.add(name.toLowerCase())
-    names[place] = name
+    names[index] = name
   }
   return names
 }
 
-function compare(a: { id: string; place: number }, b: { id: string; place: number }): number {
-  if (a.id === b.id) return a.place - b.place
+function compare(a: { id: string; index: number }, b: { id: string; index: number }): number {
+  if (a.id === b.id) return a.index - b.index
   return a.id < b.id ? -1 : 1
 }
 

@@ -193,7 +193,7 @@ export function equalJson(a: JsonValue | undefined, b: JsonValue | undefined): b
   if (a === b) return true
   if (a instanceof RawNumber && b instanceof RawNumber) return a.text === b.text
   if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((item, place) => equalJson(item, b[place]))
+    return a.length === b.length && a.every((item, index) => equalJson(item, b[index]))
   }
   if (a instanceof Map && b instanceof Map) {
     return a.size === b.size && [...a].every(([name, item]) => equalJson(item, b.get(name)))

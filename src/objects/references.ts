@@ -61,12 +61,12 @@ function createCollector(given: readonly Reference[]): Collector {
 function collectPanels(attributes: JsonObject, { add, expect }: Collector): void {
   const panels = nested(attributes, 'panelsJSON')
   if (!Array.isArray(panels)) return
-  for (const [place, item] of panels.entries()) {
+  for (const [index, item] of panels.entries()) {
     const panel = asJsonObject(item)
     const [type, id] = [textIn(panel, 'type'), textIn(panel, 'id')]
     const refName = textIn(panel, 'panelRefName')
     if (refName !== undefined) expect(refName, `${textIn(panel, 'panelIndex')}:${refName}`)
-    else if (type !== undefined && id !== undefined) add({ name: `panel_${place}`, type, id })
+    else if (type !== undefined && id !== undefined) add({ name: `panel_${index}`, type, id })
   }
 }
 

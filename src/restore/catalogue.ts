@@ -9,9 +9,9 @@ export interface ObjectEntry extends ObjectNeeds {
   /** `<type>:<object id>`; empty when the hit names no id. */
   readonly id: string
   readonly title: string | undefined
-  /** The type of the export it is in, and its place there, from 0. */
+  /** The type of the export it is in, and its index there, from 0. */
   readonly exportType: string
-  readonly place: number
+  readonly index: number
   /** Stands for the object's state; equal states are the same object. */
   readonly state: string
 }
@@ -30,7 +30,7 @@ export async function readCatalogue(
   const entries: ObjectEntry[] = []
   const budget = createHeapBudget(`restore ${source.label}`)
   for (const { type, objects } of source.exports) {
-    let place = 0
+    let index = 0
     for await (const hit of source.readHits(type)) {
       const object = parseSavedObject(hit, type)
       const { references, unexplained } = findNeeds(object)
@@ -41,15 +41,15 @@ export async function readCatalogue(
         id: object.id,
         title: object.title,
         exportType: type,
-        place,
+        index,
         state: stateOf(object, hit),
         references,
         unexplained,
       })
-      place += 1
+      index += 1
     }
-    if (place !== objects)
-      throw miscounted(source, type, `${place} of ${objects} objects were read`)
+    if (index !== objects)
+      throw miscounted(source, type, `${index} of ${objects} objects were read`)
   }
   return entries
 }

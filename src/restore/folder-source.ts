@@ -3,12 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { typeNamePattern } from '../archive/manifest.ts'
 import { DashkeepError } from '../errors.ts'
-import {
-  createExportScanner,
-  type ExportEnvelope,
-  type ExportMembers,
-  type ScanLimits,
-} from '../export/export-scanner.ts'
+import type { ExportEnvelope, ExportMembers } from '../export/envelope.ts'
+import { createExportScanner, type ScanLimits } from '../export/export-scanner.ts'
 import { describeFileError, readSmallFile } from '../local-files.ts'
 import { fromEditable } from '../objects/editable-object.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'

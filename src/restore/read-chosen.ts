@@ -17,15 +17,15 @@ export async function* readChosen(
   objects: readonly ObjectEntry[],
 ): AsyncGenerator<ChosenHit> {
   const chosen = new Map(
-    objects.filter(({ exportType }) => exportType === type).map((entry) => [entry.place, entry]),
+    objects.filter(({ exportType }) => exportType === type).map((entry) => [entry.index, entry]),
   )
   if (chosen.size === 0) return
-  let place = 0
+  let index = 0
   for await (const hit of source.readHits(type)) {
-    const entry = chosen.get(place)
-    place += 1
+    const entry = chosen.get(index)
+    index += 1
     if (entry === undefined) continue
-    chosen.delete(place - 1)
+    chosen.delete(index - 1)
     yield { entry, hit }
   }
   if (chosen.size > 0) throw miscounted(source, type, `${chosen.size} that were there are gone`)

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DashkeepError } from '../../src/errors.ts'
+import type { ExportEnvelope } from '../../src/export/envelope.ts'
 import {
   createExportScanner,
   defaultScanLimits,
-  type ExportEnvelope,
   type ScanLimits,
 } from '../../src/export/export-scanner.ts'
 import { createExportScan } from '../../src/export/scan-export.ts'

@@ -1,9 +1,6 @@
 import { DashkeepError } from '../../errors.ts'
-import {
-  createExportScanner,
-  type ExportMembers,
-  type RawHit,
-} from '../../export/export-scanner.ts'
+import type { ExportMembers } from '../../export/envelope.ts'
+import { createExportScanner, type RawHit } from '../../export/export-scanner.ts'
 import { endOf, firstOf, offset, THE_HIT } from '../../export/hit-members.ts'
 import { MEMBER } from '../../export/hit-reader.ts'
 import type { ExportDocument, Hits } from '../options.ts'
