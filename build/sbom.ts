@@ -30,9 +30,10 @@ export function writeSbom(): Plugin {
   }
 }
 
-/** Everything in the lock file. `--omit dev` would drop packages that are needed for both. */
+/** Everything in the lock file. `--omit dev` also omits what both need, such as undici. */
 function readInstalled(): Sbom {
-  const options = ['--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only']
+  const format = ['--sbom-format=cyclonedx', '--sbom-type=application']
+  const options = [...format, '--package-lock-only', '--include=dev']
   return JSON.parse(execFileSync('npm', ['sbom', ...options], { encoding: 'utf8', stdio: 'pipe' }))
 }
 
