@@ -34,6 +34,7 @@ const arrows: Record<string, readonly string[]> = {
     'worker',
   ],
   exporter: ['archive', 'config', 'errors', 'log', 'open', 'run', 'version', 'worker'],
+  web: ['clean-text', 'objects', 'wording'],
   worker: ['archive', 'config', 'errors', 'log', 'open', 'run', 'store port', 'version'],
   run: [
     'archive',
