@@ -30,10 +30,10 @@ const CELL_WIDTH = 12
 const CELL_HEIGHT = 10
 /** Free space around a panel. */
 const GAP = 1.5
-const PADDING = 6
+const PADDING = 9
 const LINE_HEIGHT = 15
 /** Width of a narrow character, a little more than the average. */
-const CHARACTER_WIDTH = 6.7
+const CHARACTER_WIDTH = 7
 const MIN_ROWS = 10
 
 /**
@@ -146,13 +146,13 @@ function drawInside({ content }: DashboardPanel, signs: string, { width, height 
   const start = signs === '' ? '' : `${signs} `
   const title = `${start}${cleanTitle(content.title)}`
   const maxLines = height >= 5 * LINE_HEIGHT ? 2 : 1
-  const lines = height < LINE_HEIGHT || columns < 2 ? [] : fitLines(title, columns, maxLines)
+  const lines = height < LINE_HEIGHT + 4 || columns < 2 ? [] : fitLines(title, columns, maxLines)
   const texts = lines.map((line, nth) => {
     const isSigned = nth === 0 && start !== '' && line.startsWith(signs)
     const shown = isSigned
       ? `<tspan class="panel-sign">${signs}</tspan>${escapeMarkup(line.slice(signs.length))}`
       : escapeMarkup(line)
-    return `<text class="panel-title" x="${PADDING}" y="${(nth + 1) * LINE_HEIGHT}">${shown}</text>`
+    return `<text class="panel-title" x="${PADDING}" y="${(nth + 1) * LINE_HEIGHT + 2}">${shown}</text>`
   })
   const icon = drawIcon(content, { width, height }, lines.length * LINE_HEIGHT + 4)
   return [frame('panel-frame', 1), frame('panel-inner', 4), icon, ...texts].join('')
