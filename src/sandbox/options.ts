@@ -2,27 +2,27 @@ import { DashkeepError } from '../errors.ts'
 import type { Fault } from './http/faults.ts'
 
 /**
- * Where the service leaves the specification. Every member is a switch of its own; `specified`
- * and `deployed` below are the two sets that belong together.
+ * How the service differs from the specification. Each member can be set on its own; `specified` and
+ * `deployed` below are the two usual sets.
  */
 export interface Behaviour {
-  /** Stands before every path but whoami's, which is always `/v2/whoami`. */
+  /** Prefix of every path except `/v2/whoami`. */
   readonly pathPrefix: string
-  /** Status of a replace that was done: 200 with `{}`, or 204 with no body. */
+  /** Status of a successful replace: 200 with `{}`, or 204 without a body. */
   readonly replaceStatus: 200 | 204
-  /** Status under which a refused token is answered; the body says 403 either way. */
+  /** Status of the answer to a refused token. The body says 403 in both cases. */
   readonly refusalStatus: 200 | 403
-  /** The list also holds the main account itself. */
+  /** The list includes the main account. */
   readonly listOwner: boolean
   /** The list also returns `isFlexible`, `reservedDailyGB`, `softLimitGB`, `isOwner` and so on. */
   readonly extraMembers: boolean
   /** The list returns `{accountId, accountName}` in `sharingObjectsAccounts` instead of ids. */
   readonly sharingAsObjects: boolean
-  /** Number of lists that still show an account as it was before a create or a replace. */
+  /** Number of lists after a create or a replace that still show the previous state. */
   readonly staleLists: number
-  /** Takes booleans as strings, and `maxDailyGB` as a fraction or null. */
+  /** Accepts booleans as strings, and `maxDailyGB` as a fraction or null. */
   readonly lenientBodies: boolean
-  /** Serves import, sub accounts in detail, and GET and DELETE of a sub account by id. */
+  /** Serves import, detailed sub accounts, and GET and DELETE of one sub account. */
   readonly extraOperations: boolean
 }
 
@@ -52,9 +52,9 @@ const deployed: Behaviour = {
 
 /** How exports are written. */
 export interface ExportOptions {
-  /** Types that can be exported; any other is answered with 400. */
+  /** Types that can be exported. Others are answered with status 400. */
   readonly types: readonly string[]
-  /** Seed for another order of hits, `_index` and `_score` with each export; objects stay as they are. */
+  /** Seed that changes the order of hits, `_index` and `_score` in each export, but not the objects. */
   readonly shuffle: number | undefined
   /** Compresses exports for clients that accept gzip. */
   readonly gzip: boolean
@@ -64,28 +64,28 @@ export interface ExportOptions {
   readonly kibanaVersionLast: boolean
 }
 
-/** Saved objects to begin with: export documents from a folder or from memory, or generated ones. */
+/** Initial saved objects: export documents from a folder or from memory, or generated objects. */
 export type ObjectsSource =
-  /** A folder that holds `<type>.json`; a type without a file has no objects. */
+  /** A folder with `<type>.json` files. A type without a file has no objects. */
   | { readonly folder: string }
-  /** Per type an export document, or its hits. */
+  /** By type, an export document or its hits. */
   | { readonly documents: Readonly<Record<string, ExportDocument | Hits>> }
   | { readonly generated: GeneratedObjects }
 
 /** The bytes of a whole export document. */
 export type ExportDocument = Uint8Array | string
 
-/** Hits as JSON text, which is kept as it is, or as objects. */
+/** Hits as objects, or as JSON text that is kept unchanged. */
 export type Hits = readonly (string | object)[]
 
-/** Objects made from a seed: the same seed and sizes give the same bytes, for ever. */
+/** Objects generated from a seed. The same seed and sizes always give the same bytes. */
 export interface GeneratedObjects {
   readonly seed: number
-  /** Number of objects of each type, or per type; a type that is left out has none. */
+  /** Number of objects of every type, or by type. A missing type has none. */
   readonly count?: number | Readonly<Record<string, number>>
-  /** Least size of each type's export in bytes, or per type. Used in place of `count`. */
+  /** Minimum size in bytes of every type's export, or by type. Replaces `count`. */
   readonly bytes?: number | Readonly<Record<string, number>>
-  /** Least size of one hit in bytes. */
+  /** Minimum size of one hit in bytes. */
   readonly hitBytes?: number
   readonly form?: HitForm
 }
@@ -93,7 +93,7 @@ export interface GeneratedObjects {
 /**
  * - `specified`: `_type: "doc"`, `_id: "<type>:<id>"`, the object in a member named after its type.
  * - `newer`: the same with `references`, `updated_at`, `migrationVersion` and `id` in `_source`.
- * - `oldest`: `_type` is the type, `_id` is bare, `_source` is the object, with who made it.
+ * - `oldest`: `_type` is the type, `_id` is bare, `_source` is the object and its author.
  */
 export type HitForm = 'specified' | 'newer' | 'oldest'
 
@@ -107,21 +107,21 @@ interface AnyAccountSeed {
   readonly objects?: ObjectsSource
 }
 
-/** A main account to begin with. */
+/** An initial main account. */
 export interface AccountSeed extends AnyAccountSeed {
   /** Capacity the sub accounts share, in GB per day. Unlimited by default. */
   readonly planGb?: number
-  /** E-mail addresses of the account's admins, one of which a create must name. */
+  /** E-mail addresses of the account's admins. A create must name one of them. */
   readonly adminEmails?: readonly string[]
   readonly subAccounts?: readonly SubAccountSeed[]
 }
 
-/** A sub account to begin with. */
+/** An initial sub account. */
 export interface SubAccountSeed extends AnyAccountSeed {
   readonly settings?: Partial<SubAccountSettings>
 }
 
-/** What a replace sets; defaults stand in for what it leaves out. */
+/** Settings of a sub account. A replace sets missing members to their defaults. */
 export interface SubAccountSettings {
   readonly maxDailyGB: number | null
   readonly retentionDays: number
@@ -139,34 +139,34 @@ export interface SubAccountSettings {
   readonly snapSearchRetentionDays: number | null
 }
 
-/** Options of `startSandbox`; every one may be left out. */
+/** Options of `startSandbox`. All are optional. */
 export interface SandboxOptions extends Partial<Behaviour>, Partial<ExportOptions> {
-  /** The set of behaviours to start from: `specified` (default) or `deployed`. */
+  /** Default behaviour: `specified` (default) or `deployed`. */
   readonly form?: 'specified' | 'deployed'
   /** Address to listen on; `127.0.0.1` by default. */
   readonly host?: string
   /** Port to listen on; a free one by default. */
   readonly port?: number
-  /** Region this server serves; `us-east-1` by default. */
+  /** Region of this server; `us-east-1` by default. */
   readonly region?: string
   /**
-   * SQLite file that keeps accounts and objects; in memory by default. An empty text stands for a
-   * temporary file that nobody else can open, for objects that do not fit into memory.
+   * SQLite file of the accounts and objects; in memory by default. An empty string means a temporary
+   * file that no other process can open, for objects that do not fit into memory.
    */
   readonly database?: string
-  /** Accounts to begin with; one that the database already holds is left as it is. */
+  /** Initial accounts. An account that exists in the database is not changed. */
   readonly accounts?: readonly AccountSeed[]
-  /** Requests one account may have under way at once before 429; 100 by default. */
+  /** Concurrent requests per account before status 429; 100 by default. */
   readonly maxConcurrent?: number
-  /** Faults to begin with. */
+  /** Initial faults. */
   readonly faults?: readonly Fault[]
-  /** Gets each error of the sandbox itself, such as a full disk. The client gets status 500. */
+  /** Called with each internal error, such as a full disk. The client gets status 500. */
   readonly onError?: (error: Error) => void
-  /** The clock of the `Date` header; this machine's by default. */
+  /** The clock for the `Date` header; the machine's by default. */
   readonly now?: () => Date
 }
 
-/** Options with every default filled in. */
+/** Options with all defaults. */
 export interface ResolvedOptions {
   readonly host: string
   readonly port: number
@@ -178,12 +178,12 @@ export interface ResolvedOptions {
   readonly exports: ExportOptions
 }
 
-/** Fills in the defaults. Throws a `usage` error for what cannot be meant. */
+/** Fills in the defaults. Throws a `usage` error for an invalid path prefix. */
 export function resolveOptions(options: SandboxOptions): ResolvedOptions {
   const pathPrefix = options.pathPrefix ?? formOf(options).pathPrefix
   if (pathPrefix !== '' && !/^(\/[\w.-]+)+$/.test(pathPrefix)) {
     throw new DashkeepError(
-      `Cannot start the sandbox: the path prefix '${pathPrefix}' is no path`,
+      `Cannot start the sandbox: the path prefix '${pathPrefix}' is not a path`,
       {
         kind: 'usage',
         hint: "use something like '/v1', without a slash at the end, or '' for none",

@@ -16,8 +16,8 @@ export const sampleApiToken = 'sandbox-token'
 export const sampleSubAccountToken = 'sandbox-staging-token'
 
 /**
- * The account a sandbox begins with when no other is given: a web shop with its logs, a sub account
- * for staging and room for more.
+ * The default account of a sandbox: a web shop with its logs, a sub account for staging, and capacity
+ * for more.
  */
 export function sampleAccount(): AccountSeed {
   const objects = sampleObjects()
@@ -41,7 +41,7 @@ export function sampleAccount(): AccountSeed {
   }
 }
 
-/** The sample account's objects, anew with each call, so that a demo can change them. */
+/** The sample account's objects. A new copy with each call, so that a demo can change them. */
 export function sampleObjects(): Record<'search' | 'visualization' | 'dashboard', SampleHit[]> {
   return { search: searches(), visualization: visualizations(), dashboard: dashboards() }
 }

@@ -20,38 +20,38 @@ import { sampleAccount } from './sample-account.ts'
 import { createListLag } from './state/list-lag.ts'
 import { openState, type State, type StoredAccount } from './state/state.ts'
 
-/** A running service of one's own. */
+/** A running sandbox. */
 export interface Sandbox extends AsyncDisposable {
   /** Base address, without the path prefix. */
   readonly url: string
   readonly port: number
-  /** Stands before every path but whoami's; empty in the specified form. */
+  /** Prefix of every path except `/v2/whoami`; empty in the specified form. */
   readonly pathPrefix: string
-  /** Every account, sub accounts included. */
+  /** All accounts, including sub accounts. */
   accounts(): StoredAccount[]
   /** API tokens of an account, oldest first. */
   tokens(accountId: number): string[]
-  /** Gives an account one more API token; the service itself has no way to. */
+  /** Adds an API token to an account. The service has no such operation. */
   issueToken(accountId: number): string
-  /** Gives an account the objects of one type: a document, kept byte for byte, or its hits. */
+  /** Sets the objects of one type: a document, kept byte for byte, or its hits. */
   setObjects(accountId: number, type: string, objects: ExportDocument | Hits): void
-  /** The export document of an account and type, as an export would begin with. */
+  /** The export document of an account and type. */
   objects(accountId: number, type: string): Uint8Array
   readonly faults: Pick<FaultList, 'add' | 'clear' | 'pending'>
-  /** The newest requests received, oldest of them first. */
+  /** The most recent requests, oldest first. */
   requests(): RecordedRequest[]
-  /** Forgets the recorded requests and the high-water marks. */
+  /** Clears the recorded requests and the high-water marks. */
   clearRequests(): void
-  /** The most requests of an account that were under way at once. */
+  /** Highest number of concurrent requests of an account. */
   highWater(accountId: number): number
-  /** Cuts every connection and stops listening. */
+  /** Closes every connection and stops listening. */
   close(): Promise<void>
 }
 
 /**
  * Starts the service of the specification on this machine, with an admin interface under
- * `/_sandbox`. Without accounts it begins with the sample account. Throws a `usage` error for
- * options that cannot be followed.
+ * `/_sandbox`. Without accounts, it has the sample account. Throws a `usage` error for invalid
+ * options.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const resolved = resolveOptions(options)
@@ -108,15 +108,15 @@ function cannotListen(error: unknown, host: string, port: number): DashkeepError
   const code = (error as NodeJS.ErrnoException).code
   const states: Record<string, string> = {
     EADDRINUSE: `port ${port} is in use`,
-    EACCES: `port ${port} is not for this user`,
-    EADDRNOTAVAIL: `${host} is no address of this machine`,
-    ENOTFOUND: `${host} is no address of this machine`,
+    EACCES: `this user may not listen on port ${port}`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine`,
+    ENOTFOUND: `${host} is not an address of this machine`,
     ERR_SOCKET_BAD_PORT: `the port ${port} is larger than 65535`,
   }
   const state = states[code ?? ''] ?? (error instanceof Error ? error.message : String(error))
   return new DashkeepError(`Cannot start the sandbox: ${state}`, {
     kind: 'usage',
-    hint: 'leave the port out to get a free one, and the host out to listen on 127.0.0.1',
+    hint: 'omit the port to get a free one, and the host to listen on 127.0.0.1',
     cause: error,
   })
 }

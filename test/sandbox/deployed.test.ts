@@ -103,7 +103,7 @@ describe('the deployed form, in detail', () => {
     })
   })
 
-  it('refuses an id that is none of its own, and the token of a sub account', async () => {
+  it('refuses the id of another account, and the token of a sub account', async () => {
     await using sandbox = await startShop({ form: 'deployed' })
     const path = `${subAccountsPath(sandbox)}/detailed`
     expect((await call(sandbox, 'GET', `${path}/${mainId}`)).status).toBe(404)

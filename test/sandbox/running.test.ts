@@ -251,7 +251,7 @@ describe('options that cannot be followed', () => {
   })
 
   it.each([
-    ['a prefix without a slash', { pathPrefix: 'v1' }, "the path prefix 'v1' is no path"],
+    ['a prefix without a slash', { pathPrefix: 'v1' }, "the path prefix 'v1' is not a path"],
     ['a wrong fault', { faults: [{ status: 1 }] }, 'Cannot add the fault'],
     [
       'a token given twice',

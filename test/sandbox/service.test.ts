@@ -148,7 +148,7 @@ describe('creation of a sub account', () => {
   })
 
   it.each([
-    ['an e-mail that is no admin', { email: 'guest@shop.example' }],
+    ['an e-mail that is not an admin', { email: 'guest@shop.example' }],
     ['no e-mail', { email: undefined }],
     ['no name', { accountName: undefined }],
     ['a name with a slash', { accountName: 'a/b' }],

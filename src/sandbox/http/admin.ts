@@ -10,7 +10,7 @@ import { checkFault } from './faults.ts'
 type App = Hono<{ Bindings: HttpBindings }>
 
 /**
- * Adds what is not the service's but the sandbox's own, under `/_sandbox`:
+ * Adds the admin interface of the sandbox, under `/_sandbox`:
  * faults (GET, POST, DELETE), requests (GET, DELETE), accounts (GET),
  * `accounts/<id>/tokens` (POST), `accounts/<id>/objects/<type>` (PUT).
  */
@@ -57,7 +57,7 @@ export function addAdminRoutes(app: App, service: Service): void {
   })
 }
 
-/** Turns an error meant for people into an answer. */
+/** Turns a `DashkeepError` into an answer with status 400. */
 function respond(work: () => Response): Response {
   try {
     return work()

@@ -3,7 +3,7 @@ import type { Service, ServiceRequest } from './exchange.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { mainAccount, subAccount } from './sub-accounts.ts'
 
-/** Lists the sub accounts with all that is known of them. Not in the specification. */
+/** Lists the sub accounts with all details. Not in the specification. */
 export function listDetailed(service: Service, request: ServiceRequest): Reply {
   const { state, lag } = service
   const main = mainAccount(service, request)
@@ -17,7 +17,7 @@ export function readDetailed(service: Service, request: ServiceRequest): Reply {
   return jsonReply(detailsOf(account, service.state))
 }
 
-/** The sandbox keeps neither dates nor users nor what was used: they are 0 and empty. */
+/** Dates, users and usage are 0 or empty: the sandbox does not store them. */
 function detailsOf(account: StoredAccount, state: State): object {
   const { searchable, accessible, sharingObjectsAccounts, ...settings } = account.settings
   const { utilizationSettings, docSizeSetting, snapSearchRetentionDays, softLimitGB } = settings

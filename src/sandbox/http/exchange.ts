@@ -16,7 +16,7 @@ import {
 } from './reply.ts'
 import { cutConnection, disturb, sendReply } from './send.ts'
 
-/** Everything a request is answered from. */
+/** The parts that answer a request. */
 export interface Service {
   readonly options: ResolvedOptions
   readonly state: State
@@ -27,23 +27,23 @@ export interface Service {
   readonly nextTurn: (account: number, type: string) => number
 }
 
-/** A request of a known account, with its whole body. */
+/** A request of a known account, with its complete body. */
 export interface ServiceRequest {
   readonly account: StoredAccount
   readonly body: Uint8Array
-  /** The last part of the path, for operations on one sub account. */
+  /** The last segment of the path, for operations on one sub account. */
   readonly id: string
   readonly fault: Fault | undefined
 }
 
-/** Does what one operation is for. Throws a `Refusal` when it will not. */
+/** Performs one operation. Throws a `Refusal` when it is refused. */
 export type Perform = (service: Service, request: ServiceRequest) => Reply
 
 const nothing = new Uint8Array()
 const MAX_BODY_BYTES = 512 * 1024 * 1024
 const MAX_RECORDED_BYTES = 64 * 1024
 
-/** Answers one request to an operation of the service, as far as its fault lets it. */
+/** Answers one request to an operation of the service, with its fault if there is one. */
 export async function answer(
   service: Service,
   { incoming, outgoing }: { incoming: IncomingMessage; outgoing: ServerResponse },
@@ -53,7 +53,7 @@ export async function answer(
   const account = accountOf(service, incoming)
   const leave = account === undefined ? undefined : service.recorder.enter(account.accountId)
   signal.addEventListener('abort', () => leave?.leave())
-  // An unknown token is refused before its body has arrived; Node discards the rest.
+  // An unknown token is refused before the body arrives. Node discards the body.
   const body = account === undefined ? nothing : await readBody(incoming)
   const target = { operation, type: typeAsked(operation, body), account: account?.accountId }
   const answered = recordRequest(service, incoming, { ...target, body })
@@ -76,7 +76,7 @@ export async function answer(
   await sendReply(outgoing, reply, { fault, date: now(), gzip: compress, contentLength, signal })
 }
 
-/** Records a request with the beginning of its body, if that was read. */
+/** Records a request with the start of its body, if the body was read. */
 export function recordRequest(
   { recorder }: Service,
   incoming: IncomingMessage,
@@ -101,8 +101,8 @@ export function recordRequest(
 }
 
 /**
- * Reads a request's body; undefined when it is larger than the sandbox takes. A body of known length
- * is read into one buffer, so that a large one is held once.
+ * Reads the body of a request; undefined when it is larger than 512 MiB. A body of known length is
+ * read into one buffer, so that a large body is in memory only once.
  */
 export async function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
   const announced = Number(incoming.headers['content-length'] ?? 0)
@@ -119,7 +119,7 @@ export async function readBody(incoming: IncomingMessage): Promise<Uint8Array | 
   return length > MAX_BODY_BYTES ? undefined : body.subarray(0, length)
 }
 
-/** What the work returns, or the reply of the refusal it throws. */
+/** Returns the result of `work`, or the reply of the refusal that it throws. */
 function replyTo(work: () => Reply): Reply {
   try {
     return work()
@@ -140,7 +140,7 @@ function accountOf({ state }: Service, incoming: IncomingMessage): StoredAccount
   return typeof token === 'string' ? state.accountOfToken(token) : undefined
 }
 
-/** The account whose token came with the request, if this server is the one for it. */
+/** Returns the account of the token. Throws a refusal for an unknown token or another region. */
 function admit({ options }: Service, account: StoredAccount | undefined): StoredAccount {
   if (account === undefined) throw refusedToken(options.behaviour)
   if (account.region !== options.region) {

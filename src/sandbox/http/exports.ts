@@ -24,8 +24,8 @@ export function exportObjects(service: Service, request: ServiceRequest): Reply 
 }
 
 /**
- * One export of an account. A document that was put is sent as it is, unless an option asks for
- * another order or place of its parts.
+ * Exports the objects of an account and type. A stored document is sent unchanged, unless an option
+ * changes the order of its parts.
  */
 export function exportOf(
   state: State,
@@ -53,7 +53,7 @@ export function exportOf(
   return exportDocument(hits, { kibanaVersion, kibanaVersionLast, order })
 }
 
-/** All objects of a type in memory. */
+/** The export document of all objects of a type, in memory. */
 function documentOf(
   state: State,
   { accountId, kibanaVersion }: StoredAccount,

@@ -1,9 +1,9 @@
 import { badFault, checkFault, type Fault, operations } from './faults.ts'
 
-/** Words that stand alone. */
+/** Words without a value. */
 const flags: readonly (keyof Fault)[] = ['refused', 'hang', 'cut', 'lost']
 
-/** Words with a value, and how it is read. */
+/** Words with a value, and how the value is parsed. */
 const values: Readonly<Record<string, [member: keyof Fault, read: (value: string) => unknown]>> = {
   account: ['account', toNumber],
   after: ['after', toNumber],
@@ -19,9 +19,9 @@ const values: Readonly<Record<string, [member: keyof Fault, read: (value: string
 }
 
 /**
- * Reads a fault from its short form for the command line: what it hits, `<operation>`,
- * `<operation>:<type>` or `*`, then words such as `status=503`, `times=2` or `cut`, apart by
- * spaces. A value that holds spaces stands in double quotes. Throws a `usage` error.
+ * Parses the short form of a fault on the command line: `<operation>`, `<operation>:<type>` or `*`,
+ * then words such as `status=503`, `times=2` or `cut`, separated by spaces. A value with spaces is in
+ * double quotes. Throws a `usage` error for an invalid fault.
  */
 export function parseFault(text: string): Fault {
   const [target, ...rest] = splitWords(text)
@@ -29,7 +29,7 @@ export function parseFault(text: string): Fault {
   const fault = parseTarget(target)
   for (const word of rest) {
     const { member, value } = parseWord(word)
-    if (fault[member] !== undefined) throw badFault(`'${word}' says something a second time`)
+    if (fault[member] !== undefined) throw badFault(`'${word}' is given twice`)
     fault[member] = value
   }
   return checkFault(fault)
@@ -51,7 +51,7 @@ function splitWords(text: string): string[] {
 function parseTarget(target: string): Record<string, unknown> {
   const [operation, type] = splitOnce(target, ':')
   if (operation !== '*' && !operations.some((known) => known === operation)) {
-    throw badFault(`'${operation}' is none of *, ${operations.join(', ')}`)
+    throw badFault(`'${operation}' is not one of *, ${operations.join(', ')}`)
   }
   return {
     ...(operation === '*' ? {} : { operation }),
@@ -68,7 +68,7 @@ function parseWord(word: string): { member: keyof Fault; value: unknown } {
   }
   const known = Object.hasOwn(values, name) ? values[name] : undefined
   if (known === undefined) {
-    throw badFault(`'${name}' is none of ${[...flags, ...Object.keys(values)].join(', ')}`)
+    throw badFault(`'${name}' is not one of ${[...flags, ...Object.keys(values)].join(', ')}`)
   }
   if (value === undefined || value === '') throw badFault(`'${name}' needs a value: ${name}=…`)
   const [member, read] = known
@@ -85,12 +85,12 @@ function toNumber(value: string): number {
   return Number(value)
 }
 
-/** Takes the quotes away; within them, JSON's escapes hold. */
+/** Removes the quotes. Between them, JSON escapes apply. */
 function toText(value: string): string {
   if (!value.startsWith('"')) return value
   try {
     return JSON.parse(value) as string
   } catch {
-    throw badFault(`${value} is not a quoted text`)
+    throw badFault(`${value} is not a quoted string`)
   }
 }

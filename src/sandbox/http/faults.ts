@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { DashkeepError } from '../../errors.ts'
 
-/** What a request can ask for, as faults and recorded requests name it. */
+/** Names of the operations, for faults and recorded requests. */
 export const operations = [
   'whoami',
   'export',
@@ -38,61 +38,61 @@ const faultSchema = z.strictObject({
 })
 
 /**
- * What goes wrong with a request, and with which ones.
+ * A fault: what goes wrong, and with which requests.
  *
- * A fault hits every request that all of `operation`, `type` and `account` agree with, or any
- * request where these are left out: `times` times (for ever by default) once `after` requests it
- * would have hit have passed. Only the first fault that hits a request is applied.
+ * A fault matches requests by `operation`, `type` and `account`. A missing member matches any request.
+ * It is applied `times` times (always by default), after `after` matching requests were let through.
+ * Only the first matching fault is applied to a request.
  */
 export interface Fault {
   readonly operation?: Operation | undefined
-  /** The type an export asks for. */
+  /** The type of an export. */
   readonly type?: string | undefined
-  /** The accountId the API token belongs to. */
+  /** The accountId that the API token belongs to. */
   readonly account?: number | undefined
   readonly after?: number | undefined
   readonly times?: number | undefined
-  /** Answers with this status, and does nothing else. Alone it comes with an error body. */
+  /** Answers with this status instead of performing the operation, with an error body by default. */
   readonly status?: number | undefined
-  /** Answers with this body, under status 200 unless another is given, and does nothing else. */
+  /** Answers with this body instead of performing the operation; status 200 by default. */
   readonly body?: string | Uint8Array | undefined
-  /** Sends `Retry-After`, in seconds or as the text given, and status 429 unless another is given. */
+  /** Sends `Retry-After`, in seconds or as text; status 429 by default. */
   readonly retryAfter?: number | string | undefined
-  /** Answers with a redirect to this address, 307 unless another status is given. */
+  /** Answers with a redirect to this address; status 307 by default. */
   readonly redirectTo?: string | undefined
-  /** Answers as a refused token is answered, under status 200. */
+  /** Answers as to a refused token, with status 200. */
   readonly refused?: true | undefined
-  /** Waits, before anything is sent or done, or in the middle of the body (see `atByte`). */
+  /** Waits before the operation, or within the body (see `atByte`). */
   readonly delayMs?: number | undefined
-  /** Sends nothing more, for ever; before anything is done, or see `atByte`. */
+  /** Never sends anything more, before the operation or within the body (see `atByte`). */
   readonly hang?: true | undefined
-  /** Cuts the connection; before anything is done, or see `atByte`. */
+  /** Closes the connection before the operation, or within the body (see `atByte`). */
   readonly cut?: true | undefined
-  /** Lets `delayMs`, `hang` and `cut` happen once this many bytes of the body have been sent. */
+  /** Applies `delayMs`, `hang` and `cut` after this number of bytes of the body. */
   readonly atByte?: number | undefined
-  /** Does what was asked for, then cuts the connection without an answer. */
+  /** Performs the operation, then closes the connection without an answer. */
   readonly lost?: true | undefined
-  /** Sent after the document. */
+  /** Text that follows the document. */
   readonly trailing?: string | undefined
   /** Ids that an import reports as failed. */
   readonly failIds?: readonly string[] | undefined
 }
 
-/** The request a fault may hit. */
+/** The request that a fault is matched against. */
 export interface FaultTarget {
   readonly operation: Operation
   readonly type: string | undefined
   readonly account: number | undefined
 }
 
-/** Faults that wait for their requests. */
+/** The list of pending faults. */
 export interface FaultList {
-  /** Adds a fault. Throws a `usage` error for one that cannot be meant. */
+  /** Adds a fault. Throws a `usage` error for an invalid fault. */
   add(fault: Fault): void
   clear(): void
-  /** Faults that can still hit, oldest first. */
+  /** Faults that still apply, oldest first. */
   pending(): Fault[]
-  /** The fault that hits this request, which is counted. */
+  /** The fault that applies to this request. Counts the request. */
   take(target: FaultTarget): Fault | undefined
 }
 
@@ -117,19 +117,18 @@ export function createFaultList(): FaultList {
   }
 }
 
-/** Checks what was given as a fault. Throws a `usage` error that says what is wrong with it. */
+/** Validates a fault. Throws a `usage` error that lists the problems. */
 export function checkFault(given: unknown): Fault {
   const result = faultSchema.safeParse(given, { reportInput: true })
   if (!result.success) throw badFault(result.error.issues.map(describeIssue).join('; '))
   const fault = result.data
   const disturbs = fault.delayMs ?? fault.hang ?? fault.cut
   if (fault.atByte !== undefined && disturbs === undefined) {
-    throw badFault('atByte says where, but neither delayMs nor hang nor cut says what')
+    throw badFault('atByte needs delayMs, hang or cut')
   }
   const answers = [fault.status, fault.body, fault.retryAfter, fault.redirectTo, fault.refused]
   const happens = [...answers, disturbs, fault.lost, fault.trailing, fault.failIds]
-  if (happens.every((member) => member === undefined))
-    throw badFault('it says nothing that happens')
+  if (happens.every((member) => member === undefined)) throw badFault('it has no effect')
   return fault
 }
 
@@ -142,7 +141,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   return `${name}: not valid${found}`
 }
 
-/** Whether the fault answers in place of the service. */
+/** Whether the fault replaces the answer of the service. */
 export function isAnswer(fault: Fault): boolean {
   const { status, body, retryAfter, redirectTo, refused } = fault
   return [status, body, retryAfter, redirectTo, refused].some((member) => member !== undefined)
@@ -159,6 +158,6 @@ function agrees(fault: Fault, target: FaultTarget): boolean {
 export function badFault(state: string): DashkeepError {
   return new DashkeepError(`Cannot add the fault: ${state}`, {
     kind: 'usage',
-    hint: "faults read like 'export:dashboard status=503 times=2' or '* delay=500 at-byte=1000'",
+    hint: "write a fault like 'export:dashboard status=503 times=2' or '* delay=500 at-byte=1000'",
   })
 }

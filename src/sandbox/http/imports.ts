@@ -5,7 +5,7 @@ import { exportOf } from './exports.ts'
 import { jsonReply, type Reply, refused } from './reply.ts'
 import { invalid } from './request-bodies.ts'
 
-/** What became of the hits of one import, by id. */
+/** Result of an import, by the ids of its hits. */
 interface ImportResult {
   readonly created: string[]
   readonly updated: string[]
@@ -13,10 +13,10 @@ interface ImportResult {
   readonly failed: string[]
 }
 
-/** A document that was put, and is larger than this, takes no import: it is split in memory. */
+/** Largest stored document that accepts an import: it is split in memory. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024
 
-/** Takes objects back from an export, each byte for byte. Not in the specification. */
+/** Imports objects of an export, each byte for byte. Not in the specification. */
 export function importObjects(service: Service, request: ServiceRequest): Reply {
   const { account } = request
   const { override, kibanaVersion, hits } = readImport(request.body)
@@ -53,7 +53,7 @@ function readImport(body: Uint8Array): {
     if (typeof override !== 'boolean') throw new Error('override is not a boolean')
     return { override, ...document }
   } catch (error) {
-    throw invalid(error instanceof Error ? error.message : 'The body is no import')
+    throw invalid(error instanceof Error ? error.message : 'The body is not an import')
   }
 }
 
@@ -67,7 +67,7 @@ function importType(
   if (state.objects(accountId, type)?.kind !== 'hits') {
     const held = heldById(state, account, type)
     if (!override && hits.every((hit) => held.has(idOf(hit)))) {
-      // Nothing changes, and the document stays as it was put.
+      // Nothing changes, so the document stays as stored.
       for (const hit of hits) result.ignored.push(idOf(hit))
       return
     }
@@ -81,7 +81,7 @@ function importType(
   }
 }
 
-/** The hits the account has of one type, by id, in their order. */
+/** The stored hits of one type, by id, in order. */
 function heldById(state: State, account: StoredAccount, type: string): Map<string, Buffer> {
   const plain = { type, turn: 0, shuffle: undefined, kibanaVersionLast: false }
   const { chunks, length } = exportOf(state, account, plain)
@@ -92,7 +92,7 @@ function heldById(state: State, account: StoredAccount, type: string): Map<strin
   return new Map(hits.map((hit) => [idOf(hit), hit.bytes]))
 }
 
-/** The hit's own type, else the one in front of its id; undefined for what cannot be placed. */
+/** The type of a hit, from its `_type` or its id; undefined when it has none. */
 function typeOf(hit: SplitHit, types: readonly string[]): string | undefined {
   const id = idOf(hit)
   if (id === '') return undefined

@@ -1,38 +1,38 @@
 import type { Operation } from './faults.ts'
 
-/** A request the sandbox received, for tests to look at. Tokens are not kept. */
+/** A recorded request, for tests. Tokens are not recorded. */
 export interface RecordedRequest {
-  /** Place in the order of arrival, from 1. */
+  /** Number in the order of arrival, from 1. */
   readonly number: number
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** The beginning of the body, at most 64 KiB of it. */
+  /** The start of the body, at most 64 KiB. */
   readonly body: string
-  /** Undefined for an address that is no endpoint. */
+  /** Undefined for an address that is not an endpoint. */
   readonly operation: Operation | undefined
-  /** The type an export asks for. */
+  /** The type of an export. */
   readonly type: string | undefined
-  /** The accountId the token belongs to. */
+  /** The accountId that the token belongs to. */
   readonly account: number | undefined
-  /** Status of the answer; undefined while there is none, and when the connection was cut. */
+  /** Status of the answer; undefined before the answer, and when the connection was closed. */
   readonly status: number | undefined
 }
 
-/** What has been asked of the sandbox, and how much of it at once. */
+/** Records requests, and how many were concurrent. */
 export interface Recorder {
   requests(): RecordedRequest[]
   clear(): void
-  /** Records a request; the function returned sets the status of its answer. */
+  /** Records a request. The returned function sets the status of its answer. */
   record(request: Omit<RecordedRequest, 'number' | 'status'>): (status: number) => void
-  /** Counts a request of the account until the function returned is called. */
+  /** Counts a request of the account as concurrent until `leave` is called. */
   enter(account: number): { underWay: number; leave: () => void }
-  /** The most requests the account had under way at once. */
+  /** Highest number of concurrent requests of the account. */
   highWater(account: number): number
 }
 
 const MAX_REQUESTS = 1000
-/** Characters of all bodies together. */
+/** Characters of all recorded bodies together. */
 const MAX_BODIES = 8 * 1024 * 1024
 
 export function createRecorder(): Recorder {

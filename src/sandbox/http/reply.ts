@@ -8,11 +8,11 @@ export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: ExportBody
-  /** Whether the body may be compressed and is sent in chunks: only an export's is. */
+  /** Whether the body may be compressed and sent in chunks: only the body of an export. */
   readonly streamed: boolean
 }
 
-/** An error the service answers with; thrown where it is seen. */
+/** An error that becomes the answer of the service. */
 export class Refusal extends Error {
   readonly reply: Reply
 
@@ -58,7 +58,7 @@ export function otherRegion(
   return new Refusal(jsonReply({ code: 403, message }, refusalStatus))
 }
 
-/** Any other error, in the shape deployed services use; the specification shows none. */
+/** Any other error, in the format of deployed services. The specification defines none. */
 export function refused(status: number, errorCode: string, message: string): Refusal {
   return new Refusal(
     jsonReply({ errorCode, message, requestId: randomUUID(), parameters: {} }, status),
@@ -69,7 +69,7 @@ export function tooManyRequests(): Refusal {
   return new Refusal(textReply('Too Many Requests', { status: 429 }))
 }
 
-/** What a fault answers in place of the service. */
+/** The answer of a fault that replaces the answer of the service. */
 export function faultReply(fault: Fault): Reply {
   const { status, body, retryAfter, redirectTo } = fault
   if (fault.refused) return refusedToken({ refusalStatus: 200 }).reply

@@ -3,20 +3,20 @@ import type { Behaviour, SubAccountSettings } from '../options.ts'
 import { defaultSettings } from '../state/state.ts'
 import { refused } from './reply.ts'
 
-/** What a create asks for. */
+/** The parsed body of a create. */
 export interface CreateRequest {
   readonly email: string
   readonly accountName: string
   readonly settings: SubAccountSettings
 }
 
-/** What a replace asks for. */
+/** The parsed body of a replace. */
 export interface ReplaceRequest {
   readonly accountName: string
   readonly settings: SubAccountSettings
 }
 
-/** Reads the body of a create. A member that may be left out gets its default. */
+/** Parses the body of a create. Missing optional members get their defaults. */
 export function readCreate(body: Uint8Array, behaviour: Behaviour): CreateRequest {
   const create = z.object({ email: z.string().min(3) }).extend(shapeOf(behaviour))
   const { email, accountName, ...settings } = parse(create, body)
@@ -24,8 +24,8 @@ export function readCreate(body: Uint8Array, behaviour: Behaviour): CreateReques
 }
 
 /**
- * Reads the body of a replace. Members left out go to their defaults. `present` is the name that the
- * account has: it may stay, whatever characters it has.
+ * Parses the body of a replace. Missing members get their defaults. `present` is the current name: it
+ * may stay, whatever characters it has.
  */
 export function readReplace(
   body: Uint8Array,
@@ -36,16 +36,16 @@ export function readReplace(
   return { accountName, settings }
 }
 
-/** Reads the body of an export and returns the type it asks for. */
+/** Parses the body of an export and returns its type. */
 export function readExportType(body: Uint8Array, types: readonly string[]): string {
   const { type } = parse(z.object({ type: z.string() }), body)
   if (!types.includes(type)) {
-    throw invalid(`type: '${type}' is none of ${types.join(', ')}`)
+    throw invalid(`type: '${type}' is not one of ${types.join(', ')}`)
   }
   return type
 }
 
-/** The refusal of a body that is not what the operation takes. */
+/** The refusal of an invalid body. */
 export function invalid(message: string): ReturnType<typeof refused> {
   return refused(400, 'Request/INVALID_BODY', message)
 }

@@ -16,7 +16,7 @@ import {
   whoami,
 } from './sub-accounts.ts'
 
-/** The addresses of the service, and the sandbox's own under `/_sandbox`. */
+/** Creates the routes of the service, and the admin interface under `/_sandbox`. */
 export function createRoutes(service: Service): Hono<{ Bindings: HttpBindings }> {
   const { pathPrefix, extraOperations } = service.options.behaviour
   const subAccounts = `${pathPrefix}/account-management/time-based-accounts`

@@ -6,20 +6,20 @@ import { createGzip } from 'node:zlib'
 import type { Fault } from './faults.ts'
 import type { Reply } from './reply.ts'
 
-/** How a reply is sent, besides what it says. */
+/** How a reply is sent. */
 export interface SendOptions {
   readonly fault: Fault | undefined
-  /** What the clock of the service shows. */
+  /** Time of the service, for the `Date` header. */
   readonly date: Date
   readonly gzip: boolean
   readonly contentLength: boolean
-  /** Aborted once the connection is gone. */
+  /** Aborted when the connection closes. */
   readonly signal: AbortSignal
 }
 
 type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 
-/** Sends a reply, with back-pressure, and what the fault does to it on the way. */
+/** Sends a reply with back-pressure, and applies the fault to its body. */
 export async function sendReply(
   outgoing: ServerResponse,
   reply: Reply,
@@ -46,8 +46,7 @@ export async function sendReply(
 }
 
 /**
- * Lets happen what the fault does to the connection. Returns whether there is anything left to
- * send on.
+ * Applies the delay, hang or cut of a fault. Returns whether the connection is still open.
  */
 export async function disturb(
   outgoing: ServerResponse,
@@ -64,7 +63,7 @@ export async function disturb(
   return !signal.aborted && !outgoing.destroyed
 }
 
-/** Ends the connection without another byte. */
+/** Closes the connection without sending anything more. */
 export function cutConnection(outgoing: ServerResponse): void {
   outgoing.destroy()
 }
@@ -79,7 +78,7 @@ function compressed(chunks: Iterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return pipeline(chunks, gzip, () => {}) as typeof gzip
 }
 
-/** Returns false when the connection was gone before everything was written. */
+/** Returns false when the connection closed before everything was written. */
 async function writeAll(outgoing: ServerResponse, chunks: Chunks): Promise<boolean> {
   for await (const chunk of chunks) {
     if (!(await write(outgoing, chunk))) return false

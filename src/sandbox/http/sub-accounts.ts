@@ -5,7 +5,7 @@ import type { Service, ServiceRequest } from './exchange.ts'
 import { emptyReply, jsonReply, type Reply, refused, refusedToken } from './reply.ts'
 import { invalid, readCreate, readReplace } from './request-bodies.ts'
 
-/** The account the token belongs to (specification, section 5). */
+/** Returns the account that the token belongs to (specification, section 5). */
 export function whoami(_service: Service, { account }: ServiceRequest): Reply {
   return jsonReply({ accountId: account.accountId, accountName: account.accountName })
 }
@@ -16,7 +16,11 @@ export function createSubAccount(service: Service, request: ServiceRequest): Rep
   const main = mainAccount(service, request)
   const { email, accountName, settings } = readCreate(request.body, options.behaviour)
   if (!main.adminEmails.includes(email)) {
-    throw refused(400, 'TimeBasedAccount/UNKNOWN_EMAIL', 'The e-mail is no admin of the account')
+    throw refused(
+      400,
+      'TimeBasedAccount/UNKNOWN_EMAIL',
+      'The e-mail is not an admin of the account',
+    )
   }
   checkSharing(state, main, settings)
   checkCapacity(state, main, { settings, besides: undefined })
@@ -95,7 +99,7 @@ function checkSharing(state: State, main: StoredAccount, settings: SubAccountSet
   if (unknown !== undefined) throw invalid(`sharingObjectsAccounts: there is no account ${unknown}`)
 }
 
-/** The sub accounts together may not take more than the main account's plan holds. */
+/** Throws when the sub accounts together exceed the main account's plan. */
 function checkCapacity(
   state: State,
   main: StoredAccount,
@@ -110,7 +114,7 @@ function checkCapacity(
     throw refused(
       400,
       'TimeBasedAccount/ILLEGAL_PLAN_REQUEST',
-      `The sub accounts would take ${total} GB per day, the plan holds ${main.planGb}`,
+      `The sub accounts would use ${total} GB per day, the plan allows ${main.planGb}`,
     )
   }
 }

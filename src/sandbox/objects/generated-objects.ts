@@ -9,11 +9,11 @@ import {
 } from './object-templates.ts'
 import { mix } from './random.ts'
 
-/** What tells one export of the same objects from another. */
+/** Values that differ between exports of the same objects. */
 export interface Variation {
-  /** Two digits at the end of the hits' `_index`. */
+  /** The last two digits of the hits' `_index`. */
   readonly index: number
-  /** Six digits after the point of the hits' `_score`. */
+  /** Six decimal digits of the hits' `_score`. */
   readonly score: number
 }
 
@@ -21,12 +21,12 @@ const DEFAULT_HIT_BYTES = 2048
 const HEAD_AND_TAIL_BYTES = 40
 const FILLER_BYTES = 4 * 1024 * 1024
 
-/** The types whose objects refer to one another, with their numbers in seeds. */
+/** Types whose objects refer to each other, with their numbers in seeds. */
 const streams: Readonly<Record<string, number>> = { search: 1, visualization: 2, dashboard: 3 }
 
 /**
- * The generated objects of one type. Nothing is held but a few templates: any hit can be written
- * at any time, in any order, from the seed and its index.
+ * Generates the objects of one type. Holds only a few templates: each hit is written from the seed and
+ * its index, in any order.
  */
 export function generatedHits(
   objects: GeneratedObjects,
@@ -51,7 +51,7 @@ export function generatedHits(
   }
 }
 
-/** Throws a `usage` error for sizes that cannot be meant. */
+/** Throws a `usage` error for invalid sizes. */
 export function checkGenerated(objects: GeneratedObjects): void {
   if (objects.count !== undefined && objects.bytes !== undefined) {
     throw cannotGenerate('both a count and a size in bytes are given')
@@ -102,7 +102,7 @@ function sizeOf(sizes: GeneratedObjects['count'], type: string): number | undefi
   return typeof sizes === 'object' ? (sizes[type] ?? 0) : sizes
 }
 
-/** Number of objects of the type that objects of `type` refer to; 1 when there are none. */
+/** Number of objects of the type that objects of `type` refer to; at least 1. */
 function countReferred(objects: GeneratedObjects, type: string): number {
   const other = type === 'dashboard' ? 'visualization' : 'search'
   if (referencesPerObject[type] === undefined || !isWanted(objects, other)) return 1
@@ -138,7 +138,7 @@ function fill(place: Place, filling: Filling, target: Buffer, at: number): void 
 
 const hexDigits = Buffer.from('0123456789abcdef')
 
-/** Writes the id an object has by its seed, type and index, in the shape of a random UUID. */
+/** Writes the id of an object, from its seed, type and index, in the form of a random UUID. */
 function writeUuid(
   target: Buffer,
   at: number,
@@ -184,7 +184,7 @@ function writeFiller(
 
 let fillerText: Buffer | undefined
 
-/** Words without end, so that descriptions compress about as well as text does. */
+/** An endless sequence of words, so that descriptions compress about as well as text. */
 function makeFillerText(): Buffer {
   const syllables =
     'ka lo mi ren tas ver dol sta pri un gor el fin sor bat ne qui ham zo lir'.split(' ')

@@ -1,17 +1,17 @@
-import type { StoredHits } from '../stored-hits.ts'
+import type { StoredHits } from '../state/stored-hits.ts'
 import { permutation } from './random.ts'
 
-/** The hits of one account and type, without saying where they come from. */
+/** The hits of one account and type, from any source. */
 export interface HitSource {
   readonly count: number
-  /** Bytes of all hits together. */
+  /** Total bytes of all hits. */
   readonly bytes: number
   size(index: number): number
-  /** Writes one hit into `target`; there is room for `size(index)` bytes. */
+  /** Writes one hit into `target`, which has room for `size(index)` bytes. */
   write(index: number, target: Buffer, at: number): void
 }
 
-/** An export as it is sent: the chunks, and their bytes together. */
+/** The body of an export: its chunks and its total length in bytes. */
 export interface ExportBody {
   readonly chunks: Iterable<Uint8Array>
   readonly length: number
@@ -19,7 +19,7 @@ export interface ExportBody {
 
 const CHUNK_BYTES = 256 * 1024
 
-/** Hits that are held in memory, one after another. */
+/** Hits in memory. */
 export function heldHits(hits: readonly Uint8Array[]): HitSource {
   return {
     count: hits.length,
@@ -29,13 +29,13 @@ export function heldHits(hits: readonly Uint8Array[]): HitSource {
   }
 }
 
-/** Writes an export document (specification, "Export result") around hits, chunk by chunk. */
+/** Writes the export document of hits (specification, "Export result"), chunk by chunk. */
 export function exportDocument(
   source: HitSource,
   options: {
     kibanaVersion: string
     kibanaVersionLast: boolean
-    /** Seed of another order, and the number of the export, which makes each one different. */
+    /** Seed of the order, and the number of the export, so that each export has another order. */
     order?: { seed: number; turn: number } | undefined
   },
 ): ExportBody {
@@ -49,7 +49,7 @@ export function exportDocument(
   }
 }
 
-/** Writes an export document around hits that are stored one by one, without holding all of them. */
+/** Writes the export document of stored hits, without holding all of them in memory. */
 export function storedDocument(
   hits: StoredHits,
   options: { kibanaVersion: string; kibanaVersionLast: boolean },
@@ -57,7 +57,7 @@ export function storedDocument(
   const { head, tail } = envelopeOf(options)
   return {
     chunks: storedChunks(hits, { head, tail }),
-    // Only asked for when wanted: the database reads all hits for it.
+    // Lazy: the database reads all hits to calculate it.
     get length() {
       const { count, bytes } = hits.sizes()
       return head.length + bytes + Math.max(0, count - 1) + tail.length
@@ -81,7 +81,7 @@ function* storedChunks(
 
 const comma = Buffer.from(',')
 
-/** What stands before and behind the hits of an export document. */
+/** The text before and after the hits of an export document. */
 function envelopeOf(options: { kibanaVersion: string; kibanaVersionLast: boolean }) {
   const version = `"kibanaVersion":${JSON.stringify(options.kibanaVersion)}`
   return {
@@ -90,7 +90,7 @@ function envelopeOf(options: { kibanaVersion: string; kibanaVersionLast: boolean
   }
 }
 
-/** Bytes that are held, as chunks. */
+/** Splits bytes in memory into chunks. */
 export function heldDocument(document: Uint8Array): ExportBody {
   return { chunks: slices(document), length: document.length }
 }
@@ -127,7 +127,7 @@ function* documentChunks(
   yield parts.tail
 }
 
-/** Room for the first hit, and no more than is needed for all. */
+/** A buffer for the first hit, not larger than all hits need. */
 function chunkSize(source: HitSource, first: number): number {
   if (source.count === 0) return 0
   return Math.max(Math.min(CHUNK_BYTES, source.bytes + source.count), source.size(first) + 1)

@@ -1,22 +1,22 @@
 import type { HitForm } from '../options.ts'
 
-/** Where the bytes of a template differ from hit to hit. Every place has a fixed length. */
+/** A part of a template that differs between hits. Its length is fixed. */
 export interface Place {
   readonly kind: 'self' | 'reference' | 'ordinal' | 'filler' | 'index' | 'score'
   readonly at: number
   readonly length: number
-  /** For `reference`: the type referred to, and which of several objects. */
+  /** For `reference`: the target type, and the number of the reference. */
   readonly type: string
   readonly nth: number
 }
 
-/** One hit with places to fill in. */
+/** A hit with placeholders. */
 export interface HitTemplate {
   readonly bytes: Uint8Array
   readonly places: readonly Place[]
 }
 
-/** How many objects of another type one object of `type` refers to. */
+/** Number of objects of another type that one object of `type` refers to. */
 export const referencesPerObject: Readonly<Record<string, number>> = {
   visualization: 1,
   dashboard: 6,
@@ -37,8 +37,8 @@ const measures = ['errors', 'latency', 'requests', 'retries', 'users', 'bytes', 
 const charts = ['line', 'area', 'histogram', 'pie', 'table', 'metric', 'tagcloud', 'heatmap']
 
 /**
- * Templates for the hits of one type, all of the same size, which is at least `hitBytes`.
- * `available` says which types have objects that can be referred to.
+ * Creates the templates for hits of one type. All have the same size, at least `hitBytes`.
+ * `available` tells whether a type has objects to refer to.
  */
 export function hitTemplates(
   type: string,
@@ -175,7 +175,7 @@ function sourceOf(
   }
 }
 
-/** Finds the placeholders in a hit. They are ASCII, and so is everything around them. */
+/** Finds the placeholders in a hit. The hit is ASCII. */
 function toTemplate(text: string): HitTemplate {
   const places = [
     ...text.matchAll(/~(self|ordinal|filler|index|score|reference:([a-z]+):(\d+))~+/g),

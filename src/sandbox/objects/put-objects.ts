@@ -5,9 +5,8 @@ import type { State, StoredAccount } from '../state/state.ts'
 import { splitDocument, toDocument } from './raw-hits.ts'
 
 /**
- * Gives an account the objects of one type, as a document that is kept byte for byte, or as hits.
- * Throws a `usage` error for an account or type the sandbox does not have, and for what is no
- * export document.
+ * Sets an account's objects of one type: a document that is kept byte for byte, or hits. Throws a
+ * `usage` error for an unknown account or type, and for an invalid document.
  */
 export function putObjects(
   service: Pick<Service, 'state' | 'options'>,
@@ -25,7 +24,7 @@ export function putObjects(
   storeObjects(service.state, account, { type, given, what: `the objects of type ${type}` })
 }
 
-/** The account of an id. Throws a `usage` error when there is none. */
+/** Returns the account with this id. Throws a `usage` error when there is none. */
 export function knownAccount(state: State, accountId: number): StoredAccount {
   const account = state.account(accountId)
   if (account !== undefined) return account
@@ -36,7 +35,7 @@ export function knownAccount(state: State, accountId: number): StoredAccount {
   })
 }
 
-/** Stores objects; the account takes on the document's `kibanaVersion`. `what` names it in errors. */
+/** Stores objects and sets the account's `kibanaVersion` from the document. Errors name `what`. */
 export function storeObjects(
   state: State,
   account: StoredAccount,

@@ -1,4 +1,4 @@
-/** Mixes three integers into 32 bits. The same integers give the same bits, for ever. */
+/** Hashes three integers into 32 bits. The same integers always give the same bits. */
 export function mix(seed: number, stream: number, index: number): number {
   let bits = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b)
   bits ^= bits >>> 15
@@ -13,8 +13,8 @@ export function mix(seed: number, stream: number, index: number): number {
 }
 
 /**
- * An order of `count` items that needs no list of them: gives the item at each place.
- * Neighbouring `turn`s begin with different items.
+ * A permutation of `count` items, calculated without a list: returns the item at each index.
+ * Consecutive `turn`s start with different items.
  */
 export function permutation(count: number, seed: number, turn: number): (place: number) => number {
   const step = coprimeStep(count, mix(seed, turn, count))

@@ -6,27 +6,27 @@ import { MEMBER } from '../../export/hit-reader.ts'
 import type { ExportDocument, Hits } from '../options.ts'
 import type { Variation } from './generated-objects.ts'
 
-/** A hit in its own bytes, with where the values of its members stand in them. */
+/** The bytes of a hit, with the position of each member's value. */
 export interface SplitHit {
   readonly bytes: Buffer
   readonly members: ReadonlyMap<string, ByteRange>
 }
 
-/** From the first byte of a value up to the one after its last. */
+/** Byte offsets of a value; `end` is exclusive. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
-/** An export document, or anything of its form, with its hits apart. */
+/** An export document, split into its hits. */
 export interface SplitDocument {
   readonly kibanaVersion: string
-  /** The outermost members, without the hits. */
+  /** Top-level members, without the hits. */
   readonly members: ExportMembers
   readonly hits: readonly SplitHit[]
 }
 
-/** The sandbox serves what it is given; a client has limits of its own. */
+/** No limits: the sandbox serves any document it is given. */
 const limits = {
   maxExportBytes: Number.POSITIVE_INFINITY,
   maxObjects: Number.POSITIVE_INFINITY,
@@ -34,8 +34,8 @@ const limits = {
 }
 
 /**
- * Splits an export document into its hits, each byte for byte as it stands there.
- * `what` names the document in the error that says it is none.
+ * Splits an export document into the unchanged bytes of its hits. Throws a `usage` error that names
+ * `what` when it is not an export document.
  */
 export function splitDocument(document: Uint8Array, what: string): SplitDocument {
   const hits: SplitHit[] = []
@@ -53,13 +53,13 @@ export function splitDocument(document: Uint8Array, what: string): SplitDocument
     const state = cause instanceof Error ? cause.message : String(cause)
     throw new DashkeepError(`Cannot load ${what}: ${state.replace(/^Cannot [^:]*: /, '')}`, {
       kind: 'usage',
-      hint: 'give the unchanged answer of an export: {"kibanaVersion":"…","hits":[…]}',
+      hint: 'use the unchanged answer of an export: {"kibanaVersion":"…","hits":[…]}',
       cause,
     })
   }
 }
 
-/** The bytes of a document that was given whole or as hits. */
+/** The bytes of a document, given as a whole or as hits. */
 export function toDocument(given: ExportDocument | Hits, kibanaVersion: string): Uint8Array {
   if (typeof given === 'string') return Buffer.from(given)
   if (given instanceof Uint8Array) return given
@@ -69,7 +69,7 @@ export function toDocument(given: ExportDocument | Hits, kibanaVersion: string):
   )
 }
 
-/** The same hit under another `_index` and `_score`; every other byte stays. */
+/** The hit with another `_index` and `_score`. All other bytes are unchanged. */
 export function varyHit({ bytes, members }: SplitHit, variation: Variation): Buffer {
   const index = `".kibana_${String(variation.index).padStart(2, '0')}"`
   const score = `1.${String(variation.score).padStart(6, '0')}`

@@ -13,7 +13,7 @@ interface SeedOptions {
 
 type AnySeed = Omit<AccountSeed, 'subAccounts'> | SubAccountSeed
 
-/** Adds the accounts that the state does not hold yet, with their tokens and objects: all or none. */
+/** Adds the accounts that do not exist yet, with their tokens and objects: all or none. */
 export async function seedAccounts(
   state: State,
   seeds: readonly AccountSeed[],
@@ -85,7 +85,7 @@ function addToken(state: State, { accountId }: StoredAccount, token: string): vo
   if (owner !== undefined) {
     throw new DashkeepError(
       `Cannot add account ${accountId}: its API token belongs to account ${owner.accountId}`,
-      { kind: 'usage', hint: 'an API token belongs to one account; give each its own' },
+      { kind: 'usage', hint: 'give each account an API token of its own' },
     )
   }
   state.addToken(accountId, token)
@@ -145,6 +145,6 @@ async function readDocument(file: string): Promise<Uint8Array | undefined> {
 function cannotLoad(folder: string, state: string, names: readonly string[]): DashkeepError {
   return new DashkeepError(`Cannot load objects from ${folder}: ${state}`, {
     kind: 'usage',
-    hint: `name a folder that holds one or more of ${names.join(', ')}`,
+    hint: `name a folder with one or more of ${names.join(', ')}`,
   })
 }

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { DashkeepError } from '../../errors.ts'
 
-/** Marks a SQLite file as a sandbox's: the letters "dksb". */
+/** Marks a SQLite file as a sandbox database: the letters "dksb". */
 const APPLICATION_ID = 0x646b7362
 
 const OWN_MODE = 0o600
@@ -42,19 +42,18 @@ const SCHEMA = `
 `
 
 /**
- * A temporary database has large pages, since hits of 2 kB would leave half of each page of 4 kB
- * empty. It has no journal, which would be a second temporary file, also of a small database: after
- * an error nobody reads it.
+ * A temporary database has large pages: hits of 2 kB would leave half of each 4 kB page empty. It has
+ * no journal: that would be a second temporary file, and the database is not read after an error.
  */
 const TEMPORARY = 'PRAGMA page_size = 16384; PRAGMA cache_size = -8192; PRAGMA journal_mode = OFF'
 
 /**
- * Opens the SQLite database of a sandbox, in memory when no file is named, and makes its tables. An
- * empty name stands for a temporary file of SQLite: it begins once the cache of 8 MB is full, lies
- * in TMPDIR, and has no name from its first byte on, so that it is gone however this process ends.
+ * Opens the SQLite database of a sandbox and creates its tables. Without a file it is in memory. An
+ * empty name means a temporary file of SQLite in TMPDIR, created when the cache of 8 MB is full. It
+ * has no name in the folder, so that it disappears however this process ends.
  *
- * Nobody but its user may read or write the file: it holds tokens and objects. A file that belongs
- * to another program is left alone.
+ * Only its user can read or write the file, since it holds tokens and objects. Throws a `usage` error
+ * for a file of another program.
  */
 export function openDatabase(file: string | undefined): DatabaseSync {
   try {
@@ -73,7 +72,7 @@ export function openDatabase(file: string | undefined): DatabaseSync {
     const state = error instanceof Error ? error.message : String(error)
     throw new DashkeepError(`Cannot open the sandbox database ${file ?? ''}: ${state}`, {
       kind: 'usage',
-      hint: 'name a file in a folder that exists and can be written to; it is made when missing',
+      hint: 'name a file in a writable folder; a missing file is created',
       cause: error,
     })
   }
@@ -87,6 +86,6 @@ function prepareTables(database: DatabaseSync): void {
   }
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
   database.exec(SCHEMA)
-  // The death of this process loses nothing this way, and that is all a sandbox has to survive.
+  // Data survives a killed process, but not a power failure. That is enough for a sandbox.
   database.exec('PRAGMA synchronous = OFF')
 }

@@ -1,10 +1,10 @@
 import type { StoredAccount } from './state.ts'
 
-/** Lets writes show in a list only after some lists have been asked for. */
+/** Delays writes: the next few lists still show the previous state. */
 export interface ListLag {
-  /** Takes note of a write; `before` is the account as it was, undefined when it is new. */
+  /** Records a write. `before` is the previous account; undefined for a new one. */
   written(accountId: number, before: StoredAccount | undefined): void
-  /** The accounts as this list shows them. */
+  /** The accounts as this list returns them. */
   asListed(accounts: readonly StoredAccount[]): StoredAccount[]
 }
 

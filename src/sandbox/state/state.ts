@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { GeneratedObjects, SubAccountSettings } from '../options.ts'
-import { hitState, type StoredHits } from '../stored-hits.ts'
 import { openDatabase } from './database.ts'
+import { hitState, type StoredHits } from './stored-hits.ts'
 
-/** An account as the sandbox knows it. A main account has no owner. */
+/** A stored account. A main account has no owner. */
 export interface StoredAccount {
   readonly accountId: number
   readonly accountName: string
@@ -14,54 +14,54 @@ export interface StoredAccount {
   /** Capacity that a main account's sub accounts share; undefined when unlimited. */
   readonly planGb: number | undefined
   readonly adminEmails: readonly string[]
-  /** For shipping logs; no API token. */
+  /** Token for shipping logs, not for the API. */
   readonly accountToken: string
   readonly settings: SubAccountSettings
 }
 
 /**
- * The objects of one account and type: a document as it was put, how to generate them, or hits that
- * `State.hits` holds, since some were imported.
+ * The objects of one account and type: a document, parameters to generate them, or the hits in
+ * `State.hits`, once objects were imported.
  */
 export type StoredObjects =
   | { readonly kind: 'document'; readonly document: Uint8Array }
   | { readonly kind: 'generated'; readonly generated: GeneratedObjects }
   | { readonly kind: 'hits' }
 
-/** Everything the sandbox remembers between two requests. */
+/** The state of the sandbox between requests. */
 export interface State {
   account(id: number): StoredAccount | undefined
   accounts(): StoredAccount[]
   /** The sub accounts of a main account, oldest first. */
   subAccounts(owner: number): StoredAccount[]
-  /** Adds an account and chooses what is not given. */
+  /** Adds an account. Generates missing ids and tokens. */
   addAccount(account: NewAccount): StoredAccount
   updateAccount(
     id: number,
     changes: Partial<Pick<StoredAccount, 'accountName' | 'settings' | 'kibanaVersion'>>,
   ): void
   removeAccount(id: number): void
-  /** The account an API token belongs to. */
+  /** The account that an API token belongs to. */
   accountOfToken(token: string): StoredAccount | undefined
   tokensOf(id: number): string[]
   addToken(id: number, token?: string): string
   objects(id: number, type: string): StoredObjects | undefined
-  /** Takes the place of all objects of the type; those of kind `hits` begin without any. */
+  /** Replaces all objects of the type. Kind `hits` starts empty. */
   setObjects(id: number, type: string, objects: StoredObjects): void
   hits(id: number, type: string): StoredHits
-  /** Keeps all that `work` changes, or none of it when `work` throws. */
+  /** Runs `work` in a transaction: if it throws, none of its changes is kept. */
   atomically(work: () => Promise<void>): Promise<void>
-  /** The same for work that waits for nothing. */
+  /** The same for synchronous work. */
   atOnce(work: () => void): void
   close(): void
 }
 
-/** An account to add; the id and the shipping token may be chosen by the sandbox. */
+/** An account to add. The sandbox generates the shipping token, and the id if it is missing. */
 export type NewAccount = Omit<StoredAccount, 'accountId' | 'accountToken'> & {
   readonly accountId?: number
 }
 
-/** Settings an account has when nothing else is said, also what a replace leaves out. */
+/** Default settings, also for members missing in a replace. */
 export const defaultSettings: SubAccountSettings = {
   maxDailyGB: 0,
   retentionDays: 1,
@@ -76,7 +76,7 @@ export const defaultSettings: SubAccountSettings = {
   snapSearchRetentionDays: null,
 }
 
-/** Opens the state, in memory when no file is named. */
+/** Opens the state; in memory without a file. */
 export function openState(file: string | undefined): State {
   const database = openDatabase(file)
   return {
@@ -89,7 +89,7 @@ export function openState(file: string | undefined): State {
         await work()
         database.exec('COMMIT')
       } catch (error) {
-        // When the disk is full, SQLite has rolled back by itself.
+        // SQLite rolls back by itself when the disk is full.
         if (database.isTransaction) database.exec('ROLLBACK')
         throw error
       }

@@ -35,16 +35,16 @@ describe('the short form of faults', () => {
 
   it.each([
     ['', 'it is empty'],
-    ['fetch status=503', "'fetch' is none of *, whoami"],
-    ['export', 'it says nothing that happens'],
-    ['export stauts=503', "'stauts' is none of"],
-    ['export constructor=1', "'constructor' is none of"],
+    ['fetch status=503', "'fetch' is not one of *, whoami"],
+    ['export', 'it has no effect'],
+    ['export stauts=503', "'stauts' is not one of"],
+    ['export constructor=1', "'constructor' is not one of"],
     ['export status=abc', "'abc' is not a whole number"],
     ['export status', "'status' needs a value"],
     ['export status=', "'status' needs a value"],
     ['export status=700', 'status: expected at most 599, found 700'],
     ['export cut=1', "'cut' takes no value"],
-    ['export cut cut', "'cut' says something a second time"],
+    ['export cut cut', "'cut' is given twice"],
     ['export body="open', 'a double quote is not closed'],
   ])('says what is wrong with %j', (text, reason) => {
     expect(() => parseFault(text)).toThrow(DashkeepError)

@@ -183,11 +183,11 @@ describe('what a fault does', () => {
 
 describe('faults that cannot be meant', () => {
   it.each([
-    [{}, 'it says nothing that happens'],
-    [{ operation: 'export', times: 2 }, 'it says nothing that happens'],
+    [{}, 'it has no effect'],
+    [{ operation: 'export', times: 2 }, 'it has no effect'],
     [{ status: 99 }, 'status: expected'],
     [{ statsu: 503 }, 'statsu'],
-    [{ status: 503, atByte: 4 }, 'atByte says where'],
+    [{ status: 503, atByte: 4 }, 'atByte needs delayMs, hang or cut'],
     [{ status: 503, operation: 'fetch' }, 'operation: not valid'],
   ])('%j is refused', async (fault, reason) => {
     await using sandbox = await startShop()

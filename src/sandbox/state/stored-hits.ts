@@ -1,19 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/** The hits of one account and type that were imported, in the order in which they came. */
+/** The imported hits of one account and type, in the order of import. */
 export interface StoredHits {
-  /** Adds a hit. One with the same id keeps its place; only `override` replaces its bytes. */
+  /** Adds a hit. A hit with the same id keeps its position; only `override` replaces its bytes. */
   put(id: string, bytes: Uint8Array, override: boolean): 'created' | 'updated' | 'ignored'
-  /** Number of hits, and their bytes together. */
+  /** Number of hits, and their total bytes. */
   sizes(): { readonly count: number; readonly bytes: number }
-  /** Yields the hits in their order, a few at a time: 256 KiB, or one hit that is larger. */
+  /** Yields the hits in order, in groups of about 256 KiB or one larger hit. */
   pieces(): Generator<readonly Uint8Array[]>
 }
 
-/** Bytes of hits that are read at once. */
+/** Bytes of hits read from the database at once. */
 const PIECE_BYTES = 256 * 1024
 
-/** Opens the imported hits of an account and type; an id is stored as JSON, which is well formed. */
+/** Opens the imported hits. Stores each id as JSON, since an id may hold lone surrogates. */
 export function hitState(database: DatabaseSync): (account: number, type: string) => StoredHits {
   const add = database.prepare(`INSERT INTO hits (account, type, id, bytes) VALUES (?, ?, ?, ?)
     ON CONFLICT (account, type, id) DO NOTHING`)
@@ -25,7 +25,7 @@ export function hitState(database: DatabaseSync): (account: number, type: string
   const after = database.prepare(`SELECT place, bytes FROM hits
     WHERE account = ? AND type = ? AND place > ? ORDER BY place`)
 
-  /** The next hits, read to the end here: an import may change the table before the next call. */
+  /** Reads the next hits at once: an import may change the table before the next call. */
   function readPiece(account: number, type: string, from: number) {
     const hits: Uint8Array[] = []
     let place = from
