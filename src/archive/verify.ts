@@ -10,6 +10,7 @@ import {
   hasManifest,
   manifestName,
   type SnapshotFolder,
+  type StoredManifest,
   tryReadManifest,
 } from './archive.ts'
 import type { DamagedFiles } from './damage-note.ts'
@@ -77,9 +78,9 @@ export async function* verifySnapshots(
   }
 }
 
-function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: VerifyOptions) {
-  /** By snapshot key: SHA-256 of its manifest, for the chain. */
-  const manifestDigests = new Map<string, string>()
+function createVerifier(store: ObjectStore, options: VerifyOptions) {
+  const { scanLimits, opener, signal } = options
+  const chain = createChainCheck(store, options)
   /** By file key and description: what was found wrong with the file; undefined when nothing. */
   const provenFiles = new Map<string, string | undefined>()
 
@@ -97,11 +98,10 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
       const nothing = { manifest: undefined, bytesRead, ...noFiles, damaged: undefined }
       return { accountId, snapshot, defects, ...nothing }
     }
-    const { manifest, manifestSha256 } = stored
-    manifestDigests.set(`${accountId}/${snapshot}`, manifestSha256)
+    const { manifest } = stored
     bytesRead += folder.files.get(manifestName)?.size ?? 0
     report(manifestKey, checkTime(folder, manifest))
-    report(manifestKey, await checkChain(manifest))
+    report(manifestKey, await chain.check(stored))
     for (const name of unexpectedFiles(folder, manifest)) {
       report(fileKey(accountId, snapshot, name), 'no manifest describes this file')
     }
@@ -140,16 +140,15 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
     return { problem: content === undefined ? defect : compareContent(content, entry), unopened }
   }
 
-  /** The manifest before may have been pruned; if it is there, it must be the one recorded. */
-  async function checkChain({ account, previous }: Manifest): Promise<string | undefined> {
-    if (previous === undefined) return undefined
-    const name = `${account.id}/${previous.snapshot}`
-    const found = manifestDigests.get(name) ?? (await readDigest(account.id, previous.snapshot))
-    if (found === undefined || found === previous.manifestSha256) return undefined
-    return `the manifest of the previous snapshot ${previous.snapshot} has been changed since`
-  }
+  return { verify }
+}
 
-  /** Of the bytes, whatever they hold: a damaged manifest is not a pruned one. */
+/** Checks that the previous manifest is the one whose SHA-256 a manifest records. */
+function createChainCheck(store: ObjectStore, { signal }: VerifyOptions) {
+  /** By account and snapshot: SHA-256 of the manifest. */
+  const digests = new Map<string, string>()
+
+  /** Reads the bytes and not the manifest: a damaged manifest has not been pruned. */
   async function readDigest(accountId: number, snapshot: string): Promise<string | undefined> {
     const key = fileKey(accountId, snapshot, manifestName)
     try {
@@ -161,7 +160,18 @@ function createVerifier(store: ObjectStore, { scanLimits, opener, signal }: Veri
     }
   }
 
-  return { verify }
+  /** Returns what is wrong. A previous manifest that has been pruned is not a problem. */
+  async function check({ manifest, manifestSha256 }: StoredManifest): Promise<string | undefined> {
+    const { account, snapshot, previous } = manifest
+    digests.set(`${account.id}/${snapshot}`, manifestSha256)
+    if (previous === undefined) return undefined
+    const name = `${account.id}/${previous.snapshot}`
+    const found = digests.get(name) ?? (await readDigest(account.id, previous.snapshot))
+    if (found === undefined || found === previous.manifestSha256) return undefined
+    return `the manifest of the previous snapshot ${previous.snapshot} has been changed since`
+  }
+
+  return { check }
 }
 
 const noFiles: Pick<VerifiedSnapshot, 'files' | 'opened' | 'sealed' | 'unopened'> = {

@@ -51,10 +51,10 @@ const MAX_PIECE_BYTES = 128 * 1024
 /**
  * Splits an export document (specification, "Export result") into its hits without holding it.
  *
- * Of what is around the hits only brackets and strings are followed here; put together with an
- * empty `hits` it is parsed at the end, so that a broken, doubled or unfinished document never
- * passes. A hit is read in one go: one that has not arrived whole is begun again once there are
- * twice as many bytes, or the body has ended.
+ * Around the hits the scanner follows only brackets and strings. At the end that part is parsed with
+ * an empty `hits`, so a broken or unfinished document is always refused. A hit is read in one go. A
+ * hit that is not complete is read again from its start once there are twice as many bytes, or once
+ * the body has ended.
  */
 export function createExportScanner(
   onHit: (hit: RawHit) => void,
@@ -66,42 +66,29 @@ export function createExportScanner(
   let beforeHit: 'first' | 'comma' | 'next' = 'first'
   let count = 0
   let bytes = 0
-  /** Bytes not read yet, with room for a NUL behind them. */
-  let buffer = hitBuffer(0)
-  let filled = 0
-  /** How many bytes are worth another look. */
-  let enough = 1
+  const unread = createUnreadBytes(limits.maxHitBytes, readFrom)
 
   function feed(chunk: Uint8Array): void {
     bytes += chunk.length
     if (bytes > limits.maxExportBytes) throw documentTooLarge(limits)
-    makeRoom(Math.min(filled + chunk.length, MAX_PIECE_BYTES))
-    for (let taken = 0; taken < chunk.length; ) {
-      const piece = chunk.subarray(taken, taken + buffer.length - 1 - filled)
-      buffer.set(piece, filled)
-      filled += piece.length
-      taken += piece.length
-      if (filled >= enough) read()
-    }
+    unread.feed(chunk)
   }
 
-  /** Reads as far as what has arrived goes, and keeps the rest. */
-  function read(): void {
-    buffer[filled] = 0
+  /** Reads the buffer up to the first hit that is not complete, and returns the offset there. */
+  function readFrom(buffer: Buffer, filled: number): number {
     let at = 0
     while (at < filled) {
-      const next = place === 'hit' ? readHit(at) : place === 'hits' ? betweenHits(at) : around(at)
-      if (next === undefined) break
-      at = next
+      if (place === 'hit') {
+        const end = readHit(buffer, at, filled)
+        if (end === undefined) break
+        at = end
+      } else at = place === 'hits' ? betweenHits(buffer, at) : around(buffer, at)
     }
-    buffer.copyWithin(0, at, filled)
-    filled -= at
-    enough = Math.min(2 * filled, limits.maxHitBytes) + 1
-    makeRoom(enough)
+    return at
   }
 
-  /** Moves behind the hit; undefined when it has not arrived whole. */
-  function readHit(at: number): number | undefined {
+  /** Returns the offset behind the hit; undefined when the hit is not complete. */
+  function readHit(buffer: Buffer, at: number, filled: number): number | undefined {
     const end = reader.read(buffer, at)
     if (end < 0 && ~end < filled) throw broken(`hit ${count} is not sound JSON`)
     if ((end < 0 ? filled : end) - at > limits.maxHitBytes) throw hitTooLarge(count, limits)
@@ -113,7 +100,7 @@ export function createExportScanner(
     return end
   }
 
-  function betweenHits(at: number): number {
+  function betweenHits(buffer: Buffer, at: number): number {
     const byte = buffer[at] as number
     if (isSpace(byte)) return at + 1
     if (byte === CLOSE_BRACKET && beforeHit !== 'next') {
@@ -133,10 +120,43 @@ export function createExportScanner(
     throw broken(`hit ${count} is not an object`)
   }
 
-  function around(at: number): number {
+  function around(buffer: Buffer, at: number): number {
     const next = envelope.take(buffer, at)
     if (envelope.atHits) place = 'hits'
     return next
+  }
+
+  function end(): ExportEnvelope {
+    unread.read()
+    if (place === 'hit') throw cutShort(`in the middle of hit ${count}`)
+    if (place === 'hits') throw cutShort(`after ${count} hits`)
+    return { ...envelope.finish(), hits: count }
+  }
+
+  return { feed, end, kibanaVersion: envelope.kibanaVersion }
+}
+
+/**
+ * Keeps the bytes that have been received and not read yet. `readFrom` gets the buffer, which has a
+ * NUL behind its `filled` bytes, and returns how many bytes it has read. It is called again once there
+ * are twice as many unread bytes, or more than a hit can have.
+ */
+function createUnreadBytes(
+  maxHitBytes: number,
+  readFrom: (buffer: Buffer, filled: number) => number,
+) {
+  let buffer = hitBuffer(0)
+  let filled = 0
+  /** Unread bytes that cause the next call of `readFrom`. */
+  let enough = 1
+
+  function read(): void {
+    buffer[filled] = 0
+    const at = readFrom(buffer, filled)
+    buffer.copyWithin(0, at, filled)
+    filled -= at
+    enough = Math.min(2 * filled, maxHitBytes) + 1
+    makeRoom(enough)
   }
 
   function makeRoom(bytes: number): void {
@@ -146,14 +166,18 @@ export function createExportScanner(
     buffer = larger
   }
 
-  function end(): ExportEnvelope {
-    read()
-    if (place === 'hit') throw cutShort(`in the middle of hit ${count}`)
-    if (place === 'hits') throw cutShort(`after ${count} hits`)
-    return { ...envelope.finish(), hits: count }
+  function feed(chunk: Uint8Array): void {
+    makeRoom(Math.min(filled + chunk.length, MAX_PIECE_BYTES))
+    for (let taken = 0; taken < chunk.length; ) {
+      const piece = chunk.subarray(taken, taken + buffer.length - 1 - filled)
+      buffer.set(piece, filled)
+      filled += piece.length
+      taken += piece.length
+      if (filled >= enough) read()
+    }
   }
 
-  return { feed, end, kibanaVersion: envelope.kibanaVersion }
+  return { feed, read }
 }
 
 function hitTooLarge(count: number, { maxHitBytes }: ScanLimits): DashkeepError {

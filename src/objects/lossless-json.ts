@@ -39,16 +39,10 @@ export function parseLossless(text: string): JsonValue {
     throw new SyntaxError(`no JSON at character ${at}`)
   }
 
-  /** Moves behind white space and returns the next character, empty at the end. */
+  /** Skips white space and returns the next character, empty at the end. */
   function next(): string {
-    for (;;) {
-      const character = text[at]
-      if (character === undefined) return ''
-      if (character !== ' ' && character !== '\n' && character !== '\r' && character !== '\t') {
-        return character
-      }
-      at += 1
-    }
+    at = skipSpace(text, at)
+    return text[at] ?? ''
   }
 
   function readValue(depth: number): JsonValue {
@@ -96,19 +90,11 @@ export function parseLossless(text: string): JsonValue {
   }
 
   function readString(): string {
+    const end = stringEnd(text, at)
+    if (end < 0) fail()
     const start = at
-    for (;;) {
-      at = text.indexOf('"', at + 1)
-      if (at < 0) {
-        at = start
-        fail()
-      }
-      let backslashes = 0
-      while (text[at - 1 - backslashes] === '\\') backslashes += 1
-      if (backslashes % 2 === 0) break
-    }
-    at += 1
-    return JSON.parse(text.slice(start, at)) as string
+    at = end
+    return JSON.parse(text.slice(start, end)) as string
   }
 
   function readWord(): JsonValue {
@@ -117,13 +103,33 @@ export function parseLossless(text: string): JsonValue {
     if (word === undefined) fail()
     at += word.length
     if (word in literals) return literals[word as keyof typeof literals]
-    const number = Number(word)
-    return String(number) === word ? number : new RawNumber(word)
+    return readNumber(word)
   }
 
   const value = readValue(0)
   if (next() !== '') fail()
   return value
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at += 1
+  return at
+}
+
+/** The offset behind the string whose first quote is at `start`; -1 when the string does not end. */
+function stringEnd(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0
+    while (text[at - 1 - backslashes] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return at + 1
+  }
+  return -1
+}
+
+function readNumber(word: string): number | RawNumber {
+  const number = Number(word)
+  return String(number) === word ? number : new RawNumber(word)
 }
 
 const wordPattern = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
