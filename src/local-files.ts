@@ -68,7 +68,7 @@ export function describeFileError(error: unknown): string {
 
 const states: Readonly<Record<string, string>> = {
   EACCES: 'this user has no right to it',
-  EFBIG: 'it is larger than it may be',
+  EFBIG: 'it is too large',
   EISDIR: 'it is a folder',
   ENOENT: 'there is no such file or folder',
   ENOSPC: 'the disk is full',
@@ -90,7 +90,7 @@ export async function gatherText(
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.length
-    if (bytes > maxBytes) throw fileError('EFBIG', 'it is larger than it may be')
+    if (bytes > maxBytes) throw fileError('EFBIG', 'it is too large')
     gathered.push(Buffer.from(chunk as Uint8Array))
   }
   return Buffer.concat(gathered).toString()

@@ -83,7 +83,7 @@ function changedMeanwhile(accountId: number, changes: readonly SettingChange[]):
 function unclear(accountId: number, error: Error): DashkeepError {
   return retell(
     error,
-    `${error.message}; nobody knows whether account ${accountId} has the new settings`,
+    `${error.message}; it is unclear whether account ${accountId} has the new settings`,
     'run it again: it shows what is left to change',
   )
 }

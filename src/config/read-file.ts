@@ -44,7 +44,7 @@ function describeError({ code, linePos }: YAMLError): string {
 const states: Readonly<Record<string, string>> = {
   BAD_INDENT: 'the indentation is wrong, or a bracket is not closed',
   BLOCK_AS_IMPLICIT_KEY: 'two keys on one line',
-  DUPLICATE_KEY: 'the key stands there twice',
+  DUPLICATE_KEY: 'the key appears twice',
   MISSING_CHAR: 'a quote or bracket is not closed',
   MULTILINE_IMPLICIT_KEY: 'a key without a colon',
   MULTIPLE_DOCS: 'a second document begins',

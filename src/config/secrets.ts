@@ -38,8 +38,8 @@ export async function readText(path: string): Promise<string> {
 export function fileState(path: string, error: unknown): string {
   const { code } = error as { code?: string }
   if (code === 'ENOENT') return `${path} is not there`
-  if (code === 'EACCES') return `${path} may not be read by this user`
-  if (code === 'EFBIG') return `${path} is larger than it may be`
+  if (code === 'EACCES') return `${path} cannot be read by this user`
+  if (code === 'EFBIG') return `${path} is too large`
   if (code === 'EISDIR') return `${path} is a folder`
   return `${path} cannot be read (${code ?? 'unknown reason'})`
 }

@@ -95,6 +95,6 @@ export async function writeNdjson(
 /** Makes the folder that is written to. Throws a `DashkeepError` when that cannot be done. */
 export async function makeTarget(folder: string): Promise<void> {
   await makeFolder(folder).catch((error) => {
-    throw cannotWrite(folder, error, { whenAbsent: 'no folder can be made there' })
+    throw cannotWrite(folder, error, { whenAbsent: 'the folder cannot be created' })
   })
 }

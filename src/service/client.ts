@@ -227,13 +227,13 @@ function parseBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     throw usageError(
-      'Cannot use the base address: it is no http or https URL',
+      'Cannot use the base address: it is not an http or https URL',
       'Give it in full, such as https://api.example.com.',
     )
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw usageError(
-      `Cannot use the base address of ${url.host}: it holds more than scheme, host, port and path`,
+      `Cannot use the base address of ${url.host}: it contains more than scheme, host, port and path`,
       'Leave out user, password, query and fragment; the token goes into its own setting.',
     )
   }
@@ -244,7 +244,7 @@ function parsePathPrefix(text: string): string {
   const prefix = text.replace(/^\/+|\/+$/g, '')
   if (prefix === '') return ''
   if (/^[\w.~-]+(\/[\w.~-]+)*$/.test(prefix)) return `/${prefix}`
-  throw usageError('Cannot use the path prefix: it is no path', 'Use one such as /v1, or none.')
+  throw usageError('Cannot use the path prefix: it is not a path', 'Use one such as /v1, or none.')
 }
 
 function parseToken(token: string): string {
@@ -252,7 +252,7 @@ function parseToken(token: string): string {
   throw usageError(
     token === ''
       ? 'Cannot use the API token: it is empty'
-      : 'Cannot use the API token: it holds characters that no token can have',
+      : 'Cannot use the API token: it contains characters that a token cannot have',
     'Look for a line break, a blank or a character beyond ASCII that was copied with it.',
   )
 }

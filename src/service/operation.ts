@@ -84,10 +84,13 @@ export function replaceOperation(
   settings: SubAccountSettings,
 ): Operation {
   if (!Number.isSafeInteger(accountId)) {
-    throw new DashkeepError('Cannot replace the settings of a sub account: its id is no integer', {
-      kind: 'usage',
-      hint: 'Take the accountId that the list of sub accounts shows.',
-    })
+    throw new DashkeepError(
+      'Cannot replace the settings of a sub account: its id is not an integer',
+      {
+        kind: 'usage',
+        hint: 'Take the accountId that the list of sub accounts shows.',
+      },
+    )
   }
   return {
     name: 'replace',

@@ -357,7 +357,7 @@ describe('accounts update', () => {
     const { exitCode, stderr } = await trial.accounts([...args, '--yes'])
     expect(exitCode).toBe(1)
     expect(stderr).toMatch(
-      /nobody knows whether account 11 has the new settings\nhint: run it again/,
+      /it is unclear whether account 11 has the new settings\nhint: run it again/,
     )
     expect((await trial.accounts([...args, '--yes'])).stdout).toMatch(/Nothing to change\n$/)
   })

@@ -302,7 +302,7 @@ describe('a configuration with many problems', () => {
     for (const [text, problem] of [
       ['accounts: [', 'line 1, column 12: the indentation is wrong, or a bracket is not closed'],
       ['accounts: a: b', 'line 1, column 11: two keys on one line'],
-      ['store: {}\nstore: {}', 'line 2, column 1: the key stands there twice'],
+      ['store: {}\nstore: {}', 'line 2, column 1: the key appears twice'],
       ['store: !secret x', 'line 1, column 8: a tag such as !name is not known here'],
       ['a: "x', 'line 1, column 6: a quote or bracket is not closed'],
       ['\ta: 1', 'line 1, column 1: a tab indents; use spaces'],

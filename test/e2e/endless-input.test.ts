@@ -18,20 +18,20 @@ describe.skipIf(!existsSync(endless))('a file that never ends is refused', () =>
       'as the token',
       ['backup'],
       { DASHKEEP_API_TOKEN: undefined, DASHKEEP_API_TOKEN_FILE: endless },
-      /DASHKEEP_API_TOKEN_FILE: \/dev\/zero is larger than it may be/,
+      /DASHKEEP_API_TOKEN_FILE: \/dev\/zero is too large/,
     ],
-    ['as a configuration', ['list'], { DASHKEEP_CONFIG: endless }, / \/dev\/zero is larger than/],
+    ['as a configuration', ['list'], { DASHKEEP_CONFIG: endless }, / \/dev\/zero is too large/],
     [
       'as settings of a sub account',
       ['accounts', 'replace', '100002', endless],
       {},
-      /^error: Cannot read \/dev\/zero: it is larger than it may be/,
+      /^error: Cannot read \/dev\/zero: it is too large/,
     ],
     [
       'as the journal of a move',
       ['accounts', 'move-capacity', '--resume', '--journal', endless],
       {},
-      /^error: Cannot read the journal \/dev\/zero: it is larger than it may be/,
+      /^error: Cannot read the journal \/dev\/zero: it is too large/,
     ],
   ]
 
@@ -49,7 +49,7 @@ describe.skipIf(!existsSync(endless))('a file that never ends is refused', () =>
       env: trial.env,
     })
     const { exitCode, stderr } = await child.finished
-    expect(stderr).toMatch(/^error: Cannot read the document: it is larger than it may be/)
+    expect(stderr).toMatch(/^error: Cannot read the document: it is too large/)
     expect(exitCode).toBe(2)
   })
 
@@ -62,7 +62,7 @@ describe.skipIf(!existsSync(endless))('a file that never ends is refused', () =>
     await writeFile(join(folder, 'search', 'large.json'), Buffer.alloc(161_000, ' '))
     const args = ['restore', '--from', folder, '--to-service', '--config', config]
     const { exitCode, stderr } = await trial.run(args)
-    expect(stderr).toMatch(/^error: Cannot restore from \S+\/large.json: it is larger than it may/)
+    expect(stderr).toMatch(/^error: Cannot restore from \S+\/large.json: it is too large/)
     expect(exitCode).toBe(2)
   })
 })

@@ -127,7 +127,7 @@ describe('authorities of one’s own', () => {
 
   it.each([
     ['/no/such/file.pem', 'the file cannot be read (ENOENT)'],
-    [import.meta.filename, 'it holds no certificate'],
+    [import.meta.filename, 'it contains no certificate'],
   ])('a bundle that is none is named: %s', async (file, state) => {
     await using started = await startBehindProxy()
     const { trial, env } = started

@@ -9,13 +9,19 @@ const place = '/proc/dashkeep'
 
 const cases: [what: string, args: string[], env: Environment, exitCode: number, message: RegExp][] =
   [
-    ['documents', ['restore', '--to', `${place}/x`], {}, 1, /Cannot write \S+: no folder can/],
+    [
+      'documents',
+      ['restore', '--to', `${place}/x`],
+      {},
+      1,
+      /Cannot write \S+: the folder cannot be created/,
+    ],
     [
       'files for git',
       ['restore', '--pretty', `${place}/x`],
       {},
       1,
-      /Cannot write \S+: no folder can/,
+      /Cannot write \S+: the folder cannot be created/,
     ],
     [
       'NDJSON',
@@ -29,14 +35,14 @@ const cases: [what: string, args: string[], env: Environment, exitCode: number, 
       ['backup'],
       { DASHKEEP_STORE: `file://${place}/x` },
       2,
-      /Cannot write \S+: no folder can be made there/,
+      /Cannot write \S+: the folder cannot be created/,
     ],
     [
       'a demo',
       ['demo', '--folder', `${place}/x`],
       {},
       1,
-      /Cannot write \S+: no folder can be made/,
+      /Cannot write \S+: the folder cannot be created/,
     ],
     [
       'metrics',

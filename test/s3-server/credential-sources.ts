@@ -184,7 +184,7 @@ export const credentialSources: readonly SourceCase[] = [
             section('profile base', { aws_access_key_id: 'a', aws_secret_access_key: 'b' }),
           ),
         ),
-        state: /the AWS profile nightly wants a code of a second factor$/m,
+        state: /the AWS profile nightly requires a second factor$/m,
         hint: /a role without mfa_serial/,
       },
     ],

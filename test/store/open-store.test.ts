@@ -39,13 +39,13 @@ describe('opening a store by its address', () => {
     ['https://bucket.example.com', 'it begins with neither s3:// nor file://'],
     ['file:backups', 'the folder is not absolute'],
     ['file://backups/daily', 'the folder is not absolute'],
-    ['file:///', 'it names no folder'],
+    ['file:///', 'it has no folder name'],
     ['file:///a?b', 'must be written %3F or %23'],
     ['file:///a%2Fb', 'its percent signs do not encode a path'],
     ['file:///a%ff', 'its percent signs do not encode a path'],
-    ['s3:', 'it names no bucket'],
-    ['s3://', 'it names no bucket'],
-    ['s3:///prefix', 'it names no bucket'],
+    ['s3:', 'it has no bucket name'],
+    ['s3://', 'it has no bucket name'],
+    ['s3:///prefix', 'it has no bucket name'],
     ['s3://no spaces', '"no spaces" cannot be the name of a bucket'],
     ['s3://ab', '"ab" cannot be the name of a bucket'],
     ['s3://bucket?region=x', '"bucket?region=x" cannot be the name of a bucket'],
@@ -68,10 +68,10 @@ describe('opening a store by its address', () => {
     await expect(opening).rejects.not.toThrow('hunter2')
     const endpoint = 'https://key:hunter2@s3.example.com'
     await expect(openStore('s3://bucket', { endpoint })).rejects.toThrow(
-      /^Cannot use the S3 endpoint: it is no plain http or https address$/,
+      /^Cannot use the S3 endpoint: it is not an http or https address without credentials$/,
     )
     await expect(openStore('s3://bucket', { endpoint: 's3.example.com' })).rejects.toThrow(
-      'it is no plain http or https address',
+      'it is not an http or https address without credentials',
     )
   })
 

@@ -7,11 +7,11 @@ import { createDirectoryStore } from './store.ts'
 export function openDirectory(url: string): ObjectStore {
   if (!url.startsWith('file:///')) throw addressError(url, 'the folder is not absolute')
   const parsed = URL.parse(url)
-  if (parsed === null) throw addressError(url, 'it is no valid URL')
+  if (parsed === null) throw addressError(url, 'it is not a valid URL')
   if (parsed.search !== '' || parsed.hash !== '') {
     throw addressError(url, 'a ? or # in the name of the folder must be written %3F or %23')
   }
-  if (parsed.pathname === '/') throw addressError(url, 'it names no folder')
+  if (parsed.pathname === '/') throw addressError(url, 'it has no folder name')
   return createDirectoryStore({ root: toPath(url, parsed) })
 }
 

@@ -169,7 +169,7 @@ function explainProcess({ message, setting }: Failure): CredentialsError {
 }
 
 function explainFactor({ setting }: Failure): CredentialsError {
-  return new CredentialsError(`${nameOf(setting)} wants a code of a second factor`, {
+  return new CredentialsError(`${nameOf(setting)} requires a second factor`, {
     hint: 'Use a role without mfa_serial: nobody can type a code during a backup',
   })
 }

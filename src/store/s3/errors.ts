@@ -232,7 +232,7 @@ const noConnection = ({ code }: Facts): Explanation => ({
 })
 
 const hostUnknown = (): Explanation => ({
-  state: 'the host name of the endpoint is not known',
+  state: 'the host name of the endpoint cannot be resolved',
   hint: 'Check the endpoint address and the name servers',
 })
 
@@ -259,14 +259,14 @@ const byCode: Readonly<Record<string, (facts: Facts) => Explanation>> = {
   }),
   NoSuchKey: () => ({
     state: 'it is not there',
-    hint: 'Look for somebody else who removes what dashkeep keeps',
+    hint: 'Check who else removes objects from the bucket',
   }),
   NoSuchUpload: () => ({
-    state: 'somebody else ended the upload',
+    state: 'another client ended the upload',
     hint: 'Look for a rule of the bucket that aborts unfinished uploads too early',
   }),
   EntityTooLarge: () => ({
-    state: 'the server does not take objects that large',
+    state: 'the object is too large for the server',
     hint: 'Raise the limit of the server, or of what stands before it, to at least 8 MiB',
   }),
   AccessDenied: denied,

@@ -23,7 +23,7 @@ export async function openBucket(
   const [, bucket = '', rest = ''] = /^s3:\/\/([^/]*)(.*)$/s.exec(url) ?? []
   // The address may contain a secret, so the message leaves it out.
   if (bucket.includes('@')) throw addressError('s3://…@…', 'credentials do not belong in it')
-  if (bucket === '') throw addressError(url, 'it names no bucket')
+  if (bucket === '') throw addressError(url, 'it has no bucket name')
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/.test(bucket)) {
     throw addressError(url, `${JSON.stringify(bucket)} cannot be the name of a bucket`)
   }
@@ -43,10 +43,13 @@ function checkEndpoint(endpoint: string | undefined): void {
   if (parsed !== null && parsed.username === '' && parsed.password === '') {
     if (parsed.protocol === 'http:' || parsed.protocol === 'https:') return
   }
-  throw new DashkeepError('Cannot use the S3 endpoint: it is no plain http or https address', {
-    kind: 'usage',
-    hint: 'Write it as in https://s3.example.com, without credentials',
-  })
+  throw new DashkeepError(
+    'Cannot use the S3 endpoint: it is not an http or https address without credentials',
+    {
+      kind: 'usage',
+      hint: 'Write it as in https://s3.example.com, without credentials',
+    },
+  )
 }
 
 async function readAuthorities(path: string): Promise<string> {
@@ -59,7 +62,7 @@ async function readAuthorities(path: string): Promise<string> {
     throw unusable(`the file cannot be read (${error.code})`)
   })
   const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]*(-----END CERTIFICATE-----)?/g)
-  if (certificates === null) throw unusable('it holds no certificate')
+  if (certificates === null) throw unusable('it contains no certificate')
   // TLS passes over what it cannot read, and what comes after it, without an error.
   const broken = certificates.findIndex((certificate) => !isCertificate(certificate))
   if (broken >= 0) throw unusable(`certificate ${broken + 1} of ${certificates.length} is damaged`)

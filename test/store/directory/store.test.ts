@@ -145,9 +145,11 @@ describe('a folder as a store', () => {
     const store = createDirectoryStore({ root: folder.path })
     await store.put('a/b', Buffer.from('x'))
     await expect(store.put('a/b/c', Buffer.from('x'))).rejects.toMatchObject({ kind: 'usage' })
-    await expect(store.put('a', Buffer.from('x'))).rejects.toThrow('a folder is where')
+    await expect(store.put('a', Buffer.from('x'))).rejects.toThrow(
+      'a folder has the name of the file',
+    )
     await expect(store.put(`a/${'x'.repeat(300)}`, Buffer.from('x'))).rejects.toThrow(
-      'does not take names that long',
+      'the name is too long for the file system',
     )
     expect(await readdir(folder.path)).toEqual(['a'])
   })

@@ -173,7 +173,7 @@ describe.skipIf(start === undefined)('a real S3 server', { timeout }, () => {
       }
     })
 
-    it('says that somebody else ended the upload, and leaves no object', async () => {
+    it('says that another client ended the upload, and leaves no object', async () => {
       const prefix = randomUUID()
       const store = openStore({ prefix })
       {
@@ -184,7 +184,7 @@ describe.skipIf(start === undefined)('a real S3 server', { timeout }, () => {
             new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }),
           )
         }
-        await expect(writer.commit()).rejects.toThrow('somebody else ended the upload')
+        await expect(writer.commit()).rejects.toThrow('another client ended the upload')
       }
       expect(await collect(store.list(''))).toEqual([])
       await store.close()

@@ -85,7 +85,7 @@ describe('a refusal', () => {
     [501, 'NotImplemented', 'usage', 'does not support', 'Use a server that supports it'],
     [400, 'InvalidRequest', 'usage', 'refuses the request', 'dashkeep doctor'],
     [400, 'BadDigest', 'failed', 'the bytes were changed on the way', 'broken memory'],
-    [413, 'EntityTooLarge', 'failed', 'does not take objects that large', 'Raise the limit'],
+    [413, 'EntityTooLarge', 'failed', 'object is too large for the server', 'Raise the limit'],
     [418, 'Teapot', 'failed', 'the server answered 418 Teapot', 'the log of the server'],
   ] as const) {
     it(`${code} is explained and not repeated`, async () => {
@@ -579,7 +579,7 @@ describe('an upload in parts', () => {
       if (old) await store.put('a', old)
       server.inject({ operation: 'CompleteMultipartUpload', kind: 'pretend' })
       const error = await failureOf(store.put('a', large))
-      expect(error.message).toBe('Cannot write s3://backups/a: somebody else ended the upload')
+      expect(error.message).toBe('Cannot write s3://backups/a: another client ended the upload')
       expect(server.bucket.objects.get('a')?.body).toEqual(old)
       expect(server.bucket.uploads.size).toBe(0)
     }
