@@ -2,27 +2,26 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Place } from './place.ts'
 
-/** A command to measure, or one to measure it against. */
+/** A command to measure, or a baseline. */
 export interface Case {
   readonly name: string
   /**
-   * Commands of the shell. They find the service in `DASHKEEP_BASE_URL` and `TOKEN`, and in `TARGET` where
-   * to store.
+   * Shell commands. `DASHKEEP_BASE_URL` and `TOKEN` name the service, `TARGET` names where to store.
    */
   readonly command: string
-  /** What must have been done before, unmeasured. */
+  /** Commands that run first and are not measured. */
   readonly before?: string
-  /** Programs without which it is skipped. */
+  /** Required programs. The case is skipped without them. */
   readonly needs?: readonly string[]
-  /** Accounts it does; its time is divided by them. */
+  /** Number of accounts. The time is divided by it. */
   readonly accounts?: number
-  /** Nothing need lie in the place afterwards. */
+  /** Whether the command stores nothing. */
   readonly storesNothing?: boolean
 }
 
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
-/** What every command finds in its environment, to be found again on any machine. */
+/** Environment of every command. */
 export const programs = {
   NODE: process.execPath,
   DASHKEEP: script('../dist/main.js'),
@@ -33,7 +32,7 @@ export const programs = {
 const dockerfile = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8')
 const [, imageEnv = ''] = /^ENV (.+)$/m.exec(dockerfile) ?? []
 
-/** As the image runs it. */
+/** The command line of the image. */
 export function dashkeep(verb: string): string {
   return `${imageEnv} "$NODE" "$DASHKEEP" ${verb}`
 }
@@ -44,7 +43,7 @@ function curlExport(type: string): string {
   return `curl -sSf -H "X-API-TOKEN: $TOKEN" -H 'Content-Type: application/json' -d '{"type":"${type}"}' "$DASHKEEP_BASE_URL/kibana/export"`
 }
 
-/** One export from the service into the place. */
+/** One export from the service to the place. */
 export function streamCases(place: Place): Case[] {
   const [put, uploader] =
     place.name === 'S3'
@@ -74,7 +73,7 @@ export function streamCases(place: Place): Case[] {
   ]
 }
 
-/** Everything that is done for one small account. */
+/** The whole backup of one small account. */
 export function jobCases(place: Place): Case[] {
   const types = ['search', 'visualization', 'dashboard']
   const exports = types.map((type) => `${curlExport(type)} > "$SCRATCH/${type}.json"`)
@@ -101,7 +100,7 @@ function wholeJob(place: Place, name: string): Case {
   return { name, command: 'bash "$WHOLE_JOB"', needs: ['curl', 'zstd', ...uploader] }
 }
 
-/** Many accounts: dashkeep with all and with a tenth of them, the shell script with a few. */
+/** Many accounts: dashkeep with all and with a tenth, the shell script with a few. */
 export function accountsCases(place: Place, accounts: number, scriptAccounts: number): Case[] {
   const tenth = Math.ceil(accounts / 10)
   const { command, ...rest } = wholeJob(place, `shell script, ${scriptAccounts} accounts in turn`)
@@ -120,7 +119,7 @@ export function accountsCases(place: Place, accounts: number, scriptAccounts: nu
   ]
 }
 
-/** Verbs over an archive of many snapshots. */
+/** Verbs on an archive of many snapshots. */
 export function archiveCases(): Case[] {
   const verbs = [
     'list',
@@ -134,7 +133,7 @@ export function archiveCases(): Case[] {
   ]
 }
 
-/** How long it takes before anything is done. */
+/** Start-up time. */
 export function startCases(): Case[] {
   return [
     { name: 'dashkeep --help', command: dashkeep('--help'), storesNothing: true },
@@ -143,7 +142,7 @@ export function startCases(): Case[] {
   ]
 }
 
-/** Every date of a real history, one after the other: what lies in the archive at the end. */
+/** Every date of a real history in turn, to measure the size of the archive. */
 export function datesCases(): Case[] {
   const eachDate = (command: string) =>
     `dates=$(mktemp -d -p "$SCRATCH") && tar --zstd -xf "$HISTORY" -C "$dates" && for date in "$dates"/*; do ${command} || exit; done && rm -r "$dates"`

@@ -16,38 +16,38 @@ import { fillArchive } from './many-snapshots.ts'
 import type { Place, Spot } from './place.ts'
 import { firstAccountId, makeAccounts, tokenOf } from './service.ts'
 
-/** Cases that are measured in turn, against the same service and the same place. */
+/** Cases that are measured in turn, with the same service and the same place. */
 export interface Group {
-  /** What `--only` chooses by. */
+  /** Value of `--only`. */
   readonly kind: 'stream' | 'job' | 'accounts' | 'archive' | 'start' | 'dates'
   readonly title: string
   readonly place: Place
-  /** What the service holds. */
+  /** Accounts of the service. */
   readonly accounts: readonly AccountSeed[]
-  /** The first is what all others are held against. */
+  /** All other cases are compared with the first. */
   readonly cases: readonly Case[]
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Makes the one place that all runs share; without it each run begins with an empty one. */
+  /** Prepares one place for all runs. Without it, each run starts with an empty place. */
   readonly fill?: (spot: Spot) => Promise<void>
   /** Runs the commands on one processor core and the service on the others. */
   readonly onOneCore?: boolean
-  /** In place of what the command line says. */
+  /** Replaces `--runs`. */
   readonly runs?: number
 }
 
-/** How much is measured. */
+/** Amount of data to measure. */
 export interface Sizes {
-  /** Sizes of one export, in MB of 2^20 bytes. */
+  /** Sizes of one export, in MiB. */
   readonly streamMb: readonly number[]
   readonly accounts: number
-  /** Accounts that the shell script does: a few, since it takes its time. */
+  /** Accounts for the shell script: a few, since it is slow. */
   readonly scriptAccounts: number
   readonly snapshots: number
 }
 
 const mb = 1024 ** 2
 
-/** Everything there is to measure at these places. */
+/** Makes all groups for these places. */
 export async function makeGroups(
   places: readonly Place[],
   { sizes, scratch, corpus }: { sizes: Sizes; scratch: string; corpus: string | undefined },
@@ -68,7 +68,7 @@ export async function makeGroups(
       place,
       accounts: makeAccounts(sizes.accounts, { count: 10 }),
       cases: accountsCases(place, sizes.accounts, sizes.scriptAccounts),
-      // The file names the tokens: variables that it does not use would be refused.
+      // The file names the tokens. dashkeep refuses variables that the file does not use.
       env: {
         ...tokens(sizes.accounts),
         DASHKEEP_CONFIG: config,
@@ -104,7 +104,7 @@ export async function makeGroups(
   return groups
 }
 
-/** A folder is measured on one core, where nothing hides; S3 on all, which the server needs too. */
+/** Measures a folder on one core, and S3 on all cores, since the server needs them too. */
 function streamGroup(place: Place, size: number): Group {
   const onOneCore = place.name === 'folder' && process.platform === 'linux' && cpus().length > 1
   return {

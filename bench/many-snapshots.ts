@@ -7,10 +7,10 @@ import { firstAccountId } from './service.ts'
 
 const hourMs = 3600_000
 const first = Date.UTC(2025, 0, 1)
-/** The object changes with every so many snapshots. */
+/** Number of snapshots after which the object changes. */
 const unchangedFor = 100
 
-/** Fills an archive with snapshots an hour apart, of one account with one object. */
+/** Fills an archive with hourly snapshots of one account with one object. */
 export async function fillArchive(spot: Spot, snapshots: number): Promise<void> {
   const numbers = Array.from({ length: snapshots }, (_, number) => number)
   const put = async (number: number) => {

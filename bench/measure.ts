@@ -4,18 +4,18 @@ import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** What one run of a command took. */
+/** Measurements of one run of a command. */
 export interface Measurement {
   readonly seconds: number
-  /** Processor time of all its processes, in user and in kernel mode. */
+  /** Processor time of all processes, in user and kernel mode. */
   readonly cpuSeconds: number
-  /** Most memory its processes held at once, by the kernel's count; undefined where it keeps none. */
+  /** Peak memory of the processes, from the kernel; undefined where the kernel has no count. */
   readonly peakBytes: number | undefined
 }
 
 export interface RunOptions {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Numbers of the processor cores the command may use, as `taskset` takes them; all by default. */
+  /** Processor cores for the command, in the format of `taskset`; all by default. */
   readonly cores?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -23,12 +23,11 @@ export interface RunOptions {
 const pollMs = 10
 
 /**
- * Runs a command of the shell and measures it from outside: time and processor time by bash, memory
- * as the kernel reports it of every process below that bash. Throws with what the command wrote to
- * standard error when any part of it fails.
+ * Runs a shell command and measures it from outside: time and processor time by bash, memory of every
+ * process below bash by the kernel. Throws with the command's standard error when any part of it fails.
  */
 export async function measure(command: string, options: RunOptions): Promise<Measurement> {
-  // Times go to file descriptor 3; the command's own errors stay where they are.
+  // bash writes the times to file descriptor 3, so that they do not mix with the command's errors.
   const script = `set -o pipefail; TIMEFORMAT='%3R %3U %3S'; exec 4>&2 2>&3; time { ${command}; } 2>&4`
   const pinned = options.cores === undefined ? [] : ['taskset', '--cpu-list', options.cores]
   const [file = '', ...args] = [...pinned, 'bash', '-c', script]
@@ -50,7 +49,7 @@ export async function measure(command: string, options: RunOptions): Promise<Mea
   return { seconds, cpuSeconds: user + system, peakBytes: await peak }
 }
 
-/** Looks at the processes below `pid` until it is gone; each one's own peak is kept by the kernel. */
+/** Polls the processes below `pid` until it ends. The kernel keeps the peak of each process. */
 async function watchMemory(pid: number): Promise<number | undefined> {
   let peak: number | undefined
   while (readProcFile(pid, 'status') !== '') {

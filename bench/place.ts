@@ -7,23 +7,23 @@ import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/cli
 import pMap from 'p-map'
 import { createS3Store } from '../src/store/s3/store.ts'
 
-/** Where commands store what they receive: a folder or a bucket. Disposing leaves nothing of it. */
+/** Where commands store data: a folder or a bucket. Disposing removes it. */
 export interface Place extends AsyncDisposable {
   readonly name: 'folder' | 'S3'
-  /** Makes room for one run. */
+  /** Creates an empty spot for one run. */
   makeSpot(): Promise<Spot>
 }
 
-/** Room for what one run stores. Disposing empties it. */
+/** The spot of one run. Disposing empties it. */
 export interface Spot extends AsyncDisposable {
-  /** `TARGET`, and the same place as dashkeep and restic want it written. */
+  /** `TARGET`, and the same address in the formats of dashkeep and restic. */
   readonly env: Readonly<Record<string, string>>
   put(key: string, body: Uint8Array): Promise<void>
-  /** Bytes of everything that lies there. */
+  /** Total bytes of the stored files. */
   storedBytes(): Promise<number>
 }
 
-/** Makes a folder among the machine's temporary ones. */
+/** Creates a folder in the machine's temporary folder. */
 export async function makeFolderPlace(): Promise<Place> {
   const root = await mkdtemp(join(tmpdir(), 'dashkeep-bench-'))
   return {
@@ -58,7 +58,7 @@ async function makeFolder(folder: string): Promise<Spot> {
   }
 }
 
-/** Makes a bucket on the server that `DASHKEEP_BENCH_S3_ENDPOINT` names; credentials as always. */
+/** Creates a bucket on the server in `DASHKEEP_BENCH_S3_ENDPOINT`, with the usual credentials. */
 export async function makeBucketPlace(endpoint: string): Promise<Place> {
   const region = process.env.AWS_REGION ?? 'us-east-1'
   const client = new S3Client({ endpoint, region, forcePathStyle: true })

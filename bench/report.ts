@@ -1,10 +1,10 @@
 import type { Measurement } from './measure.ts'
 
-/** A case with all its runs, or why there are none. */
+/** A case with all its runs, or the reason why it was skipped. */
 export interface CaseResult {
   readonly name: string
   readonly accounts?: number | undefined
-  /** Programs that are missing. */
+  /** Missing programs. */
   readonly missing: readonly string[]
   readonly runs: readonly (Measurement & { readonly storedBytes: number })[]
 }
@@ -14,7 +14,7 @@ export interface GroupResult {
   readonly cases: readonly CaseResult[]
 }
 
-/** What a table and `--json` say of a case. */
+/** Summary of a case, for a table and `--json`. */
 export interface Summary {
   readonly seconds: number
   readonly fastest: number
@@ -24,13 +24,13 @@ export interface Summary {
   readonly storedBytes: number
   readonly accountsPerSecond: number | undefined
   /**
-   * Time of the group's first case divided by that of this one, each for one account where there
-   * are several: the median of what the rounds show, since both of a round met the same machine.
+   * Time of the group's first case divided by the time of this case, per account. The median over
+   * the rounds: within a round, both cases ran under the same load.
    */
   readonly ratio: number
 }
 
-/** Medians, spread, the highest memory. Undefined for a case that was skipped. */
+/** Medians, range and peak memory; undefined for a skipped case. */
 export function summarize(result: CaseResult, first: CaseResult): Summary | undefined {
   const { runs, accounts = 1 } = result
   if (runs.length === 0) return undefined

@@ -1,10 +1,10 @@
 /**
- * Measures dashkeep against plain baselines: `npm run bench`, with `-- --help` for what can be said.
+ * Measures dashkeep against plain baselines: `npm run bench`; `-- --help` lists the options.
  *
- * All cases of a group run in turn, round after round, so that whatever else the machine does hits
- * them alike. Data comes from a seed; the service and every command are processes of their own.
- * With `DASHKEEP_BENCH_S3_ENDPOINT` (and AWS credentials) everything is measured into a bucket
- * too, with `DASHKEEP_TEST_CORPUS` also how real objects of many dates add up.
+ * The cases of a group run in turn, round after round, so that other load on the machine affects them
+ * equally. Data comes from a seed. The service and every command are separate processes. With
+ * `DASHKEEP_BENCH_S3_ENDPOINT` (and AWS credentials), everything is also measured into a bucket. With
+ * `DASHKEEP_TEST_CORPUS`, the size of an archive of real objects is measured too.
  */
 
 import { access, constants, mkdtemp, rm } from 'node:fs/promises'
@@ -19,10 +19,10 @@ import { type CaseResult, formatGroup, type GroupResult, summarize } from './rep
 import { firstAccountId, startService, tokenOf } from './service.ts'
 
 const help = `npm run bench -- [--runs 5] [--sizes 1,16,128,1024] [--only stream,job,…] [--json]
-npm run bench -- --short      seconds instead of half an hour: shows that it works, and no more
+npm run bench -- --short      takes seconds instead of half an hour; the figures mean nothing
 
-  --only   of stream, job, accounts, archive, start, dates
-  --json   everything that was measured, as JSON`
+  --only   groups to measure: stream, job, accounts, archive, start, dates
+  --json   print all measurements as JSON`
 
 const full: Sizes = {
   streamMb: [1, 16, 128, 1024],
@@ -43,7 +43,7 @@ const { values: options } = parseArgs({
   },
 })
 
-// What lies in the temporary folder and in the bucket is cleared away before it ends.
+// An interrupted bench removes its temporary folder and bucket before it ends.
 const interruption = new AbortController()
 process.once('SIGINT', () => interruption.abort(new Error('Interrupted')))
 
@@ -151,7 +151,7 @@ async function isThere(program: string): Promise<boolean> {
   return false
 }
 
-/** Nothing of the surroundings but what programs and credentials are found by. */
+/** Environment variables that commands inherit: for programs and credentials. */
 function inherited(): Record<string, string> {
   const given = Object.entries(process.env).filter(
     ([name]) => ['PATH', 'HOME', 'TMPDIR'].includes(name) || name.startsWith('AWS_'),

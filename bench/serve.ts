@@ -1,8 +1,8 @@
-/** The remote service in a process of its own: options as JSON in the first argument. */
+/** Runs the sandbox in a separate process. The first argument has its options as JSON. */
 
 import { startSandbox } from '../src/sandbox/sandbox.ts'
 
 await using sandbox = await startSandbox(JSON.parse(process.argv[2] ?? '{}'))
 console.log(sandbox.url)
-// Ends with whoever started it.
+// Ends when the parent process ends.
 for await (const _chunk of process.stdin);

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { AccountSeed, GeneratedObjects } from '../src/sandbox/options.ts'
 
-/** A sandbox that runs in a process of its own. Disposing stops it. */
+/** A sandbox in a separate process. Disposing stops it. */
 export interface Service extends AsyncDisposable {
   readonly url: string
 }
@@ -35,7 +35,7 @@ export async function startService(
 
 export const firstAccountId = 100_001
 
-/** Accounts made from a seed, with the ids from `firstAccountId` on and the tokens of `tokenOf`. */
+/** Generated accounts, with ids from `firstAccountId` on and tokens of `tokenOf`. */
 export function makeAccounts(
   count: number,
   objects: Omit<GeneratedObjects, 'seed'>,

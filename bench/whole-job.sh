@@ -1,6 +1,6 @@
 #!/bin/bash
-# The whole job as a plain shell script: whose token is it, three exports, four uploads. Proves
-# nothing of what it receives and reads nothing back. TARGET is a folder or s3://bucket/prefix.
+# A backup as a plain shell script: owner of the token, three exports, four uploads. It verifies
+# nothing and reads nothing back. TARGET is a folder or s3://bucket/prefix.
 set -euo pipefail
 
 ask() { curl -sSf -H "X-API-TOKEN: $TOKEN" -H 'Content-Type: application/json' "$@"; }

@@ -30,8 +30,8 @@ export function exitCodeOfInterruption({ reason }: AbortSignal): number {
 }
 
 /**
- * The exit code of a run over accounts. All failed: the code of what failed them. Some failed, a
- * snapshot is suspect, or something earlier in the archive is damaged: partly done.
+ * The exit code of a run over accounts. When all accounts failed, the code of their errors. When some
+ * failed, a snapshot is suspect, or there are warnings, partly done.
  */
 export function exitCodeOfRun(
   endings: readonly { error?: Error | undefined; doubtful: boolean }[],

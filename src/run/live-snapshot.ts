@@ -6,15 +6,15 @@ import type { Logger } from '../log.ts'
 import { connectAccount, scanLimitsOf, sourceOf } from '../open.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
-/** The present objects of an account, as a snapshot that nobody keeps. Disposing forgets it. */
+/** The current objects of an account, as a snapshot in memory. Disposing frees it. */
 export interface LiveSnapshot extends AsyncDisposable {
   readonly store: ObjectStore
   readonly manifest: Manifest
 }
 
 /**
- * Exports an account's objects into memory, compressed, with all the care of a backup. Throws when
- * the token belongs to another account than `accountId`, and whatever a backup would throw.
+ * Exports an account's objects into memory, compressed, with all checks of a backup. Throws when the
+ * token belongs to another account than `accountId`, and when a backup would fail.
  */
 export async function exportLive(
   account: AccountConfig,

@@ -4,50 +4,50 @@ export interface GoodSnapshot {
   readonly takenAt: Date
 }
 
-/** How a run ended for one account: what metrics and notifications tell, and nothing secret. */
+/** Result of a run for one account, for metrics and notifications. Contains no secret. */
 export interface AccountOutcome {
   /** The account's name in the configuration. */
   readonly account: string
   readonly accountId: number | undefined
   readonly result: 'good' | 'suspect' | 'failed'
   readonly durationMs: number
-  /** Requests that were repeated and exports that were begun again. */
+  /** Repeated requests and restarted exports. */
   readonly retries: number
   /** The snapshot that was taken; undefined when the run failed. */
   readonly taken:
     | {
         readonly snapshot: string
         readonly objects: number
-        /** Bytes that this run added to the archive, manifests aside. */
+        /** Bytes that this run added to the archive, without manifests. */
         readonly storedBytes: number
-        /** Against the snapshot before; undefined for the first. */
+        /** Changes since the previous snapshot; undefined for the first. */
         readonly changes: Record<'added' | 'removed' | 'changed', number> | undefined
       }
     | undefined
-  /** Why it failed, is suspect, or needs a look. */
+  /** Why it failed or is suspect, and warnings. */
   readonly reasons: readonly string[]
   readonly hint: string | undefined
-  /** The newest good snapshot there is now, as far as that is known. */
+  /** The newest good snapshot; undefined when unknown. */
   readonly lastGood: GoodSnapshot | undefined
-  /** When the first of the runs in a row was that were not good: this one's, or before this one. */
+  /** Start of the first bad run in the latest series; undefined when this and the previous are good. */
   readonly badSince: Date | undefined
-  /** Whether it is good after it was not. */
+  /** Whether this run is good and the previous one was not. */
   readonly recovered: boolean
 }
 
-/** How a run over accounts ended. */
+/** Result of a run over accounts. */
 export interface RunOutcome {
   readonly run: string
   readonly startedAt: Date
   readonly endedAt: Date
-  /** What a process that did this run alone would exit with. */
+  /** Exit code of this run as a process of its own. */
   readonly exitCode: number
   readonly accounts: readonly AccountOutcome[]
-  /** What ended the run as a whole, or kept it from beginning. */
+  /** Why the run failed as a whole; undefined when it did not. */
   readonly error: { readonly message: string; readonly hint: string | undefined } | undefined
 }
 
-/** Whether there is nothing about it that somebody should look at. */
+/** Whether an outcome is good and has no warnings. */
 export function isClean({ result, reasons }: AccountOutcome): boolean {
   return result === 'good' && reasons.length === 0
 }

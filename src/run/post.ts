@@ -7,19 +7,19 @@ export interface PostOptions {
   readonly body: string
   readonly contentType: string
   readonly findProxy: FindProxy
-  /** Attempts in all; 3 by default. */
+  /** Number of attempts; 3 by default. */
   readonly attempts?: number | undefined
   /** Wait before the second attempt; doubles each time. */
   readonly retryBaseMs?: number | undefined
-  /** Longest time an attempt may take. */
+  /** Longest time of one attempt; 10 seconds by default. */
   readonly timeoutMs?: number | undefined
-  /** Ends the attempt under way and every later one. */
+  /** Aborts the current attempt and all later ones. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Sends a body by POST. What may pass is repeated briefly; anything but a 2xx in the end throws.
- * No error says more of the address than its host, since whoever knows it all can write there.
+ * Sends a body by POST. Repeats after temporary failures, and throws unless the status is 2xx. Errors
+ * contain only the host of the address: the whole address is a secret.
  */
 export async function post(address: string, options: PostOptions): Promise<void> {
   const request = prepare(address, options)
@@ -37,7 +37,7 @@ interface Request {
   readonly headers: Record<string, string>
 }
 
-/** Moves a user and password out of the address, where no HTTP client takes them. */
+/** Moves a user and password from the address into a header. HTTP clients refuse them in addresses. */
 function prepare(address: string, { contentType }: PostOptions): Request {
   const target = URL.parse(address)
   if (target === null || !/^https?:$/.test(target.protocol)) {
@@ -64,10 +64,10 @@ async function attempt(request: Request, options: PostOptions): Promise<void> {
   )
 }
 
-/** Sends the request on a connection of its own and returns the status of the answer. */
+/** Sends the request on a new connection and returns the status of the answer. */
 async function send({ target, headers }: Request, options: PostOptions): Promise<number> {
   const { body, timeoutMs = 10_000, findProxy } = options
-  // Imported late: most runs have nobody to tell.
+  // Lazy: most runs send no notification.
   const { createConnections } = await import('../http/connections.ts')
   const limits = {
     connectTimeoutMs: timeoutMs,
@@ -99,7 +99,7 @@ function failure({ host }: URL, error: NodeJS.ErrnoException, state = error.code
   const code = state?.replace(/^UND_ERR_/, '') ?? 'no connection'
   if (/CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/.test(code)) {
     return new DashkeepError(`Cannot post to ${host}: its certificate is not trusted (${code})`, {
-      hint: 'For an authority of your own, set NODE_EXTRA_CA_CERTS to the file of its certificate',
+      hint: 'for a private certificate authority, set NODE_EXTRA_CA_CERTS to the file of its certificate',
     })
   }
   return new DashkeepError(`Cannot post to ${host}: ${code}`, { transient: true })

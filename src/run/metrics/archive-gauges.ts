@@ -4,23 +4,23 @@ export const lastSuccessName = 'dashkeep_last_success_timestamp_seconds'
 const suspectName = 'dashkeep_snapshot_suspect'
 const objectsName = 'dashkeep_snapshot_objects'
 
-/** Metrics that describe the archive and not the last run: a failed run leaves them as they are. */
+/** Metrics that describe the archive, not the last run. A failed run does not change them. */
 export const archiveMetrics: ReadonlySet<string> = new Set([
   lastSuccessName,
   suspectName,
   objectsName,
 ])
 
-/** What an archive says of an account. */
+/** State of an account in the archive. */
 export interface ArchivedAccount {
   readonly newestGoodAt: Date | undefined
-  /** In the newest good snapshot. */
+  /** Number of objects in the newest good snapshot. */
   readonly objects: number | undefined
-  /** Whether there is a suspect snapshot since. */
+  /** Whether a newer snapshot is suspect. */
   readonly suspect: boolean
 }
 
-/** The gauges that describe the archive, and what sets all of them for an account. */
+/** Registers the gauges that describe the archive. `observe` sets all of them for an account. */
 export function createArchiveGauges(registry: Registry) {
   const gauge = (name: string, help: string) =>
     new Gauge({ name, help, labelNames: ['account'], registers: [registry] })

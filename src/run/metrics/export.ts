@@ -8,16 +8,16 @@ import { post } from '../post.ts'
 import { type AccountSample, createAccountMetrics } from './account-metrics.ts'
 import { archiveMetrics } from './archive-gauges.ts'
 
-/** Room for 10,000 accounts. */
+/** Largest textfile that is read. Enough for 10,000 accounts. */
 const MAX_TEXTFILE_BYTES = 16 * 1024 ** 2
 
-/** Pushes under way at once. */
+/** Concurrent pushes. */
 const PUSHES_AT_ONCE = 4
 
 /**
- * Writes what a run found out for the textfile collector of node_exporter: as a whole or not at
- * all. The file keeps what this run cannot know: the archive of an account that failed, and
- * everything of accounts that are `configured` but were not part of the run.
+ * Writes the metrics of a run for the textfile collector of node_exporter, atomically. Keeps values
+ * in the file that this run does not know: archive metrics of failed accounts, and all metrics of
+ * accounts that are `configured` but not part of the run.
  */
 export async function writeTextfile(
   path: string,
@@ -45,7 +45,7 @@ export async function writeTextfile(
   }
 }
 
-/** Reads what a textfile says of accounts. Their names need no escaping. */
+/** Parses the samples of accounts in a textfile. Account names need no escaping. */
 function readSamples(text: string): AccountSample[] {
   const line = /^(\w+)\{account="([^"\\]+)"(?:,result="(\w+)")?\} (\S+)$/gm
   return [...text.matchAll(line)].map(([, name = '', account = '', result, value]) => ({
@@ -56,8 +56,8 @@ function readSamples(text: string): AccountSample[] {
 }
 
 /**
- * Pushes what a run found out, each account in a group of its own, so that runs over other accounts
- * do not meet. What is not known any more stays as it was pushed before.
+ * Pushes the metrics of a run, one group per account, so that runs over other accounts do not
+ * overwrite each other. Values that this run does not know stay in the gateway.
  */
 export async function pushMetrics(
   gateway: string,

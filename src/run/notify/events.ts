@@ -1,21 +1,21 @@
 import { type RunEvent, runEvents } from '../../config/notifications.ts'
 import { type AccountOutcome, isClean, type RunOutcome } from '../outcome.ts'
 
-/** What a run brought for one account. */
+/** The events of a run for one account. */
 export interface AccountEvents {
   readonly outcome: AccountOutcome
   readonly events: readonly RunEvent[]
 }
 
-/** What of a run one receiver wants to hear; undefined when there is nothing. */
+/** A run, with the events that one receiver asked for. */
 export interface Announcement {
   readonly run: RunOutcome
-  /** All there is to tell, each kind once, what is worst first. */
+  /** The events of all accounts, each once, worst first. */
   readonly events: readonly RunEvent[]
   readonly accounts: readonly AccountEvents[]
 }
 
-/** Picks what a receiver that asked for some events is told about a run. */
+/** Selects the events of a run that a receiver asked for; undefined when there are none. */
 export function announcementOf(
   run: RunOutcome,
   wanted: readonly RunEvent[],

@@ -3,39 +3,41 @@ import { formatAge, formatTime, plural } from '../../wording.ts'
 import type { AccountOutcome, GoodSnapshot, RunOutcome } from '../outcome.ts'
 import type { Announcement } from './events.ts'
 
-/** Accounts told of one by one; a message is to be read. */
-const MAX_TOLD = 20
+/** Accounts that a message describes; the others are counted. */
+const MAX_DESCRIBED = 20
 
-/** Characters of a line; a receiver takes a few ten thousand in all. */
+/** Longest line in characters. Receivers accept a few ten thousand characters per message. */
 const MAX_LINE = 1000
 
-/** Says in plain text what happened, since when, and what to do. */
+/** The message as plain text: what happened, since when, and what to do. */
 export function composeText(announcement: Announcement): string {
   return composeLines(announcement).join('\n')
 }
 
-/** The lines of a message. None of them breaks, whatever the service or the archive holds. */
+/** The lines of a message. Text of the service and the archive cannot add line breaks. */
 export function composeLines(announcement: Announcement): string[] {
   const { run } = announcement
   const accounts = announcement.accounts.filter(({ outcome }) => !isFailureOfRun(outcome, run))
-  const told = accounts.slice(0, MAX_TOLD).flatMap(({ outcome }) => tellAccount(outcome, run))
-  const hidden = Math.max(0, accounts.length - MAX_TOLD)
+  const described = accounts
+    .slice(0, MAX_DESCRIBED)
+    .flatMap(({ outcome }) => describeAccount(outcome, run))
+  const hidden = Math.max(0, accounts.length - MAX_DESCRIBED)
   const lines = [
     headline(run),
-    ...(run.error ? tellError(run.error) : []),
-    ...told,
+    ...(run.error ? describeError(run.error) : []),
+    ...described,
     ...(hidden > 0 ? [`… and ${plural(hidden, 'more account')}`] : []),
     `run ${run.run}, ${formatTime(run.startedAt)} to ${formatTime(run.endedAt)} UTC, exit status ${run.exitCode}`,
   ]
   return lines.map((line) => cleanLine(line, MAX_LINE))
 }
 
-/** Whether an account failed for nothing but what failed the whole run, which is told once. */
+/** Whether an account failed only because the whole run failed. That error is reported once. */
 function isFailureOfRun({ result, reasons }: AccountOutcome, { error }: RunOutcome): boolean {
   return result === 'failed' && error !== undefined && reasons[0] === error.message
 }
 
-/** `dashkeep: 1 of 40 accounts failed, 2 suspect`. */
+/** Such as `dashkeep: of 40 accounts 1 failed, 2 suspect, 37 good`. */
 function headline({ accounts, error }: RunOutcome): string {
   const count = (result: AccountOutcome['result']) =>
     accounts.filter((outcome) => outcome.result === result).length
@@ -47,11 +49,11 @@ function headline({ accounts, error }: RunOutcome): string {
   return `dashkeep: of ${all} ${parts.join(', ')}`
 }
 
-function tellError({ message, hint }: { message: string; hint: string | undefined }): string[] {
+function describeError({ message, hint }: { message: string; hint: string | undefined }): string[] {
   return hint === undefined ? [message] : [message, `  to do: ${hint}`]
 }
 
-function tellAccount(outcome: AccountOutcome, run: RunOutcome): string[] {
+function describeAccount(outcome: AccountOutcome, run: RunOutcome): string[] {
   const { account, result, reasons, hint, taken, recovered, badSince } = outcome
   const state = recovered ? 'recovered' : result
   const lines = [`${state} ${account}: ${reasons.join('; ') || describeTaken(outcome)}`]
