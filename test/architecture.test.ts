@@ -30,8 +30,20 @@ const arrows: Record<string, readonly string[]> = {
     'sandbox',
     'store port',
     'version',
+    'web',
     'wording',
     'worker',
+  ],
+  web: [
+    'account-id',
+    'archive',
+    'clean-text',
+    'errors',
+    'log',
+    'objects',
+    'restore',
+    'store port',
+    'wording',
   ],
   exporter: ['archive', 'config', 'errors', 'log', 'open', 'run', 'version', 'worker'],
   web: ['clean-text', 'objects', 'wording'],
@@ -201,7 +213,7 @@ describe('the architecture', () => {
     expect(users('@aws-sdk/')).toEqual(['store'])
     expect(users('undici')).toEqual(['http'])
     expect(users('@smithy/')).toEqual(['store'])
-    expect(users('hono')).toEqual(['sandbox'])
+    expect(users('hono').toSorted()).toEqual(['sandbox', 'web'])
     expect(users('age-encryption')).toEqual(['datafile'])
     expect(users('commander')).toEqual(['cli'])
     expect(users('prom-client').toSorted()).toEqual(['exporter', 'run', 'worker'])

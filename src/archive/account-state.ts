@@ -21,3 +21,23 @@ export function stateOf(
   if (suspects.length > 0) return 'suspect'
   return fromFuture.length > 0 ? 'from-future' : 'good'
 }
+
+interface NamedAccount {
+  readonly accountId: number | undefined
+  readonly name: string
+}
+
+/**
+ * Finds the accounts of which the archive holds nothing. An account without a configured id is there
+ * when the newest snapshot of some account was taken under its configured name. Pure.
+ */
+export function findMissing<Account extends NamedAccount>(
+  accounts: readonly Account[],
+  found: readonly { accountId: number | undefined; configuredAs: string | undefined }[],
+): Account[] {
+  const ids = new Set(found.map(({ accountId }) => accountId))
+  const names = new Set(found.map(({ configuredAs }) => configuredAs))
+  return accounts.filter(({ accountId, name }) =>
+    accountId === undefined ? !names.has(name) : !ids.has(accountId),
+  )
+}

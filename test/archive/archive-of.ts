@@ -18,7 +18,11 @@ export interface FilledArchive {
 
 export async function fillArchive(
   moments: readonly Moment[],
-  { sealer, full }: { sealer?: Sealer; full?: boolean } = {},
+  {
+    sealer,
+    full,
+    acceptFall = true,
+  }: { sealer?: Sealer; full?: boolean; acceptFall?: boolean } = {},
 ): Promise<FilledArchive> {
   const store = createMemoryStore()
   const manifests: Manifest[] = []
@@ -32,7 +36,7 @@ export async function fillArchive(
       types: Object.keys(moment),
       sealer,
       full,
-      acceptFall: true,
+      acceptFall,
     })
     manifests.push(manifest)
   }

@@ -19,3 +19,8 @@ it('refuses a proxy whose password cannot be decoded once it is bundled, too', a
   )
   expect(problems).toEqual([expect.stringMatching(/^HTTP_PROXY: expected .* as %25$/)])
 })
+
+it('has the style sheet of the pages once it is bundled, too', async () => {
+  const { style } = await importBundled('web/style.ts')
+  expect(style).toBe((await import('../../src/web/style.ts')).style)
+})

@@ -154,6 +154,24 @@ export const examples: Readonly<Record<string, Run | string>> = {
     says: [/"msg":"exporter started"/, /"msg":"stopped"/],
   },
 
+  'dashkeep web --max-age 26h': {
+    set: ({ account }) => ({
+      env: account,
+      replace: { 'dashkeep web': 'dashkeep web --listen 127.0.0.1:0' },
+    }),
+    until: /Ctrl-C/,
+    exitCode: 130,
+    says: [/^ {2}http:\/\/127\.0\.0\.1:\d+\/open\?token=/m],
+  },
+
+  'dashkeep web --listen 0.0.0.0:5338 --behind-proxy https://dashkeep.example.com --user-header X-Forwarded-User':
+    {
+      set: ({ account }) => ({ env: account, replace: { '0.0.0.0:5338': '127.0.0.1:0' } }),
+      until: /Ctrl-C/,
+      exitCode: 130,
+      says: [/^The pages are served at https:\/\/dashkeep\.example\.com\/ /m],
+    },
+
   'dashkeep status --max-age 26h --ping': {
     set: ({ account, receiver }) => ({
       env: { ...account, DASHKEEP_PING_URL: `${receiver.url}/ping` },

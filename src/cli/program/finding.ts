@@ -48,4 +48,17 @@ export function declareFindingVerbs(program: Command, run: Run): void {
     .option('--open', 'expand nested JSON and indent the output')
     .addOption(oneAccount())
     .action(run(async () => (await import('../verbs/cat.ts')).cat))
+  common(program.command('web'))
+    .summary('serve pages to browse the archive in a browser')
+    .description(
+      'Serves read-only pages of the archive until stopped: accounts, snapshots, objects and their versions. Prints an address that lets one browser in, once. Listens on 127.0.0.1 only, unless a proxy authenticates the users.',
+    )
+    .option('-l, --listen <host:port>', 'address to listen on', '127.0.0.1:5338')
+    .option('--max-age <duration>', 'an older newest good snapshot is stale, such as 26h')
+    .option(
+      '--behind-proxy <origin>',
+      'public origin of a proxy that authenticates the users, such as https://dashkeep.example.com; allows any --listen address',
+    )
+    .option('--user-header <name>', 'header in which the proxy names the user')
+    .action(run(async () => (await import('../verbs/web.ts')).web))
 }

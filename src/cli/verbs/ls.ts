@@ -1,11 +1,11 @@
-import type { Manifest } from '../../archive/manifest.ts'
-import { exportOf, readObjects } from '../../archive/read-objects.ts'
+import { type ListedObject, listObjects } from '../../archive/list-objects.ts'
+import { exportOf } from '../../archive/read-objects.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import { formatBytes, formatTime, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { formatTable } from '../print/table.ts'
-import { type ArchiveReader, openReader, readSelected } from '../select/archive-reader.ts'
+import { openReader, readSelected } from '../select/archive-reader.ts'
 import type { Terminal } from '../terminal.ts'
 
 interface LsOptions extends CommonOptions {
@@ -14,20 +14,11 @@ interface LsOptions extends CommonOptions {
   readonly type?: readonly string[]
 }
 
-/** An object of a snapshot as `ls` shows it. */
-interface ListedObject {
-  readonly type: string
-  readonly id: string
-  readonly title: string | undefined
-  readonly bytes: number
-  /** Time of the last change that the object records; null when it records none. */
-  readonly updatedAt: string | null
-}
-
 /** `dashkeep ls`: every object of a snapshot, by type and title. */
 export async function ls(terminal: Terminal, options: LsOptions): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
   await using reader = await openReader(terminal, context, options.account)
+  const { store, read } = reader
   const manifest = await readSelected(reader, options.snapshot, terminal.now())
   const types = options.type ?? manifest.exports.map(({ type }) => type)
   for (const type of types) exportOf(manifest, type)
@@ -37,37 +28,12 @@ export async function ls(terminal: Terminal, options: LsOptions): Promise<number
     counting: 'read',
   })
   const lists: ListedObject[][] = []
-  for (const type of types) lists.push(await listObjects(reader, manifest, type))
+  for (const type of types) lists.push(await listObjects(store, manifest, type, read))
   const objects = lists.flat()
   const { snapshot, account } = manifest
   if (terminal.json) terminal.printJson({ snapshot, accountId: account.id, objects })
   else printObjects(terminal, objects, snapshot)
   return exitCodes.done
-}
-
-async function listObjects(
-  { store, read }: ArchiveReader,
-  manifest: Manifest,
-  type: string,
-): Promise<ListedObject[]> {
-  const objects: ListedObject[] = []
-  for await (const { id, title, bytes } of readObjects(store, manifest, type, read)) {
-    objects.push({ type, id, title, bytes: bytes.length, updatedAt: updateTimeOf(bytes) })
-  }
-  return objects.toSorted((a, b) => compare(a.title ?? '', b.title ?? '') || compare(a.id, b.id))
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
-/** The time in `updated_at` or, in the oldest form, `_updatedAt`: epoch milliseconds or ISO text. */
-function updateTimeOf(bytes: Uint8Array): string | null {
-  const { _source: source } = JSON.parse(Buffer.from(bytes).toString())
-  const recorded: unknown = source?.updated_at ?? source?._updatedAt
-  if (typeof recorded !== 'number' && typeof recorded !== 'string') return null
-  const time = new Date(/^\d+$/.test(String(recorded)) ? Number(recorded) : recorded)
-  return Number.isNaN(time.getTime()) ? null : time.toISOString()
 }
 
 function printObjects(terminal: Terminal, objects: readonly ListedObject[], snapshot: string) {

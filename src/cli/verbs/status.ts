@@ -1,4 +1,4 @@
-import { stateOf } from '../../archive/account-state.ts'
+import { findMissing, stateOf } from '../../archive/account-state.ts'
 import { countObjects } from '../../archive/manifest.ts'
 import { readStatus } from '../../archive/status.ts'
 import type { AccountConfig } from '../../config/config.ts'
@@ -154,20 +154,14 @@ type NamedAccount = Pick<AccountConfig, 'accountId' | 'name'> & {
   readonly configuredAs?: string | undefined
 }
 
-/**
- * Accounts of which the archive holds nothing. One without a configured id is there when the newest
- * snapshot of some account was taken under its configured name.
- */
+/** A line for each of the accounts of which the archive holds nothing. */
 function missingAccounts(accounts: readonly NamedAccount[], lines: readonly Line[]): Line[] {
-  const ids = new Set(lines.map(({ accountId }) => accountId))
-  const names = new Set(lines.map(({ status }) => status?.configuredAs))
-  return accounts
-    .filter(({ accountId, name }) =>
-      accountId === undefined ? !names.has(name) : !ids.has(accountId),
-    )
-    .map(({ accountId, name, configuredAs }) => {
-      return { state: 'missing', accountId, name, configuredAs, status: undefined }
-    })
+  const found = lines.map(({ accountId, status }) => {
+    return { accountId, configuredAs: status?.configuredAs }
+  })
+  return findMissing(accounts, found).map(({ accountId, name, configuredAs }) => {
+    return { state: 'missing', accountId, name, configuredAs, status: undefined }
+  })
 }
 
 /** Stale weighs most, since it is what a monitoring check asks for. */

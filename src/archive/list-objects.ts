@@ -1,0 +1,40 @@
+import type { ObjectStore } from '../store/object-store.ts'
+import type { Manifest } from './manifest.ts'
+import { type ReadOptions, readObjects } from './read-objects.ts'
+
+/** An object of a snapshot as a list shows it. */
+export interface ListedObject {
+  readonly type: string
+  readonly id: string
+  readonly title: string | undefined
+  readonly bytes: number
+  /** Time of the last change that the object records; null when it records none. */
+  readonly updatedAt: string | null
+}
+
+/** Lists the objects of one type, by title and id. Throws as `readObjects` does. */
+export async function listObjects(
+  store: ObjectStore,
+  manifest: Manifest,
+  type: string,
+  read: ReadOptions,
+): Promise<ListedObject[]> {
+  const objects: ListedObject[] = []
+  for await (const { id, title, bytes } of readObjects(store, manifest, type, read)) {
+    objects.push({ type, id, title, bytes: bytes.length, updatedAt: updateTimeOf(bytes) })
+  }
+  return objects.toSorted((a, b) => compare(a.title ?? '', b.title ?? '') || compare(a.id, b.id))
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The time in `updated_at` or, in the oldest form, `_updatedAt`: epoch milliseconds or ISO text. */
+function updateTimeOf(bytes: Uint8Array): string | null {
+  const { _source: source } = JSON.parse(Buffer.from(bytes).toString())
+  const recorded: unknown = source?.updated_at ?? source?._updatedAt
+  if (typeof recorded !== 'number' && typeof recorded !== 'string') return null
+  const time = new Date(/^\d+$/.test(String(recorded)) ? Number(recorded) : recorded)
+  return Number.isNaN(time.getTime()) ? null : time.toISOString()
+}

@@ -1,0 +1,117 @@
+import { html } from 'hono/html'
+import { countObjects, countStoredBytes, type Manifest } from '../../archive/manifest.ts'
+import { formatBytes, plural } from '../../wording.ts'
+import { calendar, dayStateOf } from '../calendar.ts'
+import type { Page } from '../layout.ts'
+import type { AccountView, Library, SnapshotLine } from '../library.ts'
+import {
+  address,
+  commandLine,
+  dataTable,
+  describeChanges,
+  facts,
+  type Markup,
+  outside,
+  stateLabel,
+  timeOf,
+  timeWithAge,
+} from '../markup.ts'
+import { pageLinks, pageOf } from '../paging.ts'
+import { sparkline } from '../sparkline.ts'
+
+/** Snapshots in one table. */
+const PAGE_SIZE = 400
+
+/** An account: the calendar of a year, and its snapshots in a table. */
+export async function accountPage(
+  library: Library,
+  view: AccountView,
+  {
+    year: wanted,
+    page,
+    signal,
+  }: { year: string | undefined; page: string | undefined; signal: AbortSignal },
+): Promise<Page> {
+  const years = [...new Set(view.folders.map(({ takenAt }) => takenAt.getUTCFullYear()))]
+  const newest = (view.past.at(-1) ?? view.folders.at(-1))?.takenAt.getUTCFullYear() as number
+  const year = years.find((one) => String(one) === wanted) ?? newest
+  const folders = view.folders.filter(({ takenAt }) => takenAt.getUTCFullYear() === year)
+  const lines = await library.snapshots(view, folders, signal)
+  const now = library.now()
+  const path = `/accounts/${view.accountId}`
+  const shown = pageOf(lines.toReversed(), page, PAGE_SIZE)
+  const counts = lines.flatMap(({ manifest }) => (manifest ? countObjects(manifest) : []))
+  return {
+    title: view.name,
+    heading: outside(view.name),
+    crumbs: [{ label: 'Accounts', href: '/' }],
+    body: html`${facts([
+      ['Account id', view.accountId],
+      ['Snapshots', view.folders.length],
+      ['Oldest', view.folders[0] && timeOf(view.folders[0].takenAt)],
+      [
+        'Newest',
+        view.past.at(-1) && timeWithAge((view.past.at(-1) as SnapshotLine['folder']).takenAt, now),
+      ],
+      ['Pinned', view.pins.size || undefined],
+      [`Objects in ${year}`, sparkline(counts.slice(-200))],
+    ])}
+${yearLinks(path, years, year)}
+<h2>${year}</h2>
+${calendar(year, lines)}
+<h2>Snapshots</h2>
+${snapshotTable(view, shown.items, { year, now })}
+${pageLinks(shown, (number) => address(path, { year, page: number }))}`,
+    command: commandLine('list', '--account', view.accountId),
+  }
+}
+
+function yearLinks(path: string, years: readonly number[], current: number): Markup | undefined {
+  if (years.length < 2) return undefined
+  const links = years.map((year) =>
+    year === current
+      ? html`<a href="${address(path, { year })}" aria-current="page">${year}</a> `
+      : html`<a href="${address(path, { year })}">${year}</a> `,
+  )
+  return html`<nav aria-label="Years" class="pages">${links}</nav>`
+}
+
+function snapshotTable(
+  view: AccountView,
+  lines: readonly SnapshotLine[],
+  { year, now }: { year: number; now: Date },
+): Markup {
+  const future = new Set(view.folders.filter((one) => !view.past.includes(one)))
+  const rows = lines.map((line) => {
+    const { folder, manifest, defect } = line
+    const reasons = [
+      ...(defect === undefined ? [] : [defect]),
+      ...(manifest?.suspect?.reasons ?? []),
+      ...(future.has(folder) ? ['it is from the future and counts for nothing'] : []),
+    ]
+    return [
+      html`<a href="/accounts/${view.accountId}/snapshots/${folder.snapshot}">${folder.snapshot}</a>${view.pins.has(folder.snapshot) && html` <span class="pin">pinned</span>`}`,
+      timeWithAge(folder.takenAt, now),
+      html`${stateLabel(dayStateOf(line))}${reasons.length > 0 && html`<ul class="reasons">${reasons.map((reason) => html`<li>${outside(reason)}</li>`)}</ul>`}`,
+      manifest && countObjects(manifest),
+      manifest && changesOf(manifest),
+      manifest && (countStoredBytes(manifest) === 0 ? '' : formatBytes(countStoredBytes(manifest))),
+    ]
+  })
+  const columns = [
+    { name: 'Snapshot' },
+    { name: 'Taken' },
+    { name: 'State' },
+    { name: 'Objects', number: true },
+    { name: 'Changes' },
+    { name: 'New bytes', number: true },
+  ]
+  return dataTable(`${plural(lines.length, 'snapshot')} of ${year}, newest first`, columns, rows)
+}
+
+/** The numbers of changes against the previous snapshot, in words. */
+function changesOf({ changes, sameAs, previous }: Manifest): string {
+  if (sameAs !== undefined) return 'none'
+  if (changes === undefined) return previous === undefined ? 'first snapshot' : ''
+  return describeChanges(Object.values(changes))
+}

@@ -1,0 +1,121 @@
+import { html } from 'hono/html'
+import type { Manifest } from '../../archive/manifest.ts'
+import { exportsOf, pickObjects } from '../../archive/stored-export.ts'
+import { escapeHidden } from '../../clean-text.ts'
+import { parseLossless, stringifyLossless } from '../../objects/lossless-json.ts'
+import { splitId } from '../../objects/object-id.ts'
+import { openNested } from '../../objects/open-nested.ts'
+import type { ObjectEntry } from '../../restore/catalogue.ts'
+import { formatBytes } from '../../wording.ts'
+import type { Page } from '../layout.ts'
+import type { AccountView, Library } from '../library.ts'
+import { address, commandLine, facts, type Markup, outside, timeWithAge } from '../markup.ts'
+
+/** Characters of opened JSON on a page; the raw object has no limit. */
+const MAX_JSON = 400_000
+
+/** An object as a snapshot holds it. */
+export interface FoundObject {
+  readonly id: string
+  /** The type of the export that holds it. */
+  readonly type: string
+  readonly title: string | undefined
+  /** The hit as received. */
+  readonly bytes: Uint8Array
+}
+
+/** Reads one object by its whole id, looking first where its type is; undefined when it is not there. */
+export async function readObject(
+  { store, read }: Library,
+  manifest: Manifest,
+  { id, signal }: { id: string; signal: AbortSignal },
+): Promise<FoundObject | undefined> {
+  const ownType = splitId(id)?.type
+  const exports = exportsOf(store, manifest)
+  const ordered = exports.toSorted(
+    (a, b) => Number(b.type === ownType) - Number(a.type === ownType),
+  )
+  for (const stored of ordered) {
+    const { type } = stored
+    const found = await pickObjects(
+      stored,
+      (object, hit): FoundObject | undefined =>
+        object.id === id
+          ? { id, type, title: object.title, bytes: Uint8Array.from(hit.bytes) }
+          : undefined,
+      { ...read, signal },
+    )
+    // Of hits with the same id the last counts.
+    if (found?.length) return found.at(-1)
+  }
+  return undefined
+}
+
+/** An object of a snapshot: its opened JSON, what it needs and what needs it. */
+export async function objectPage(
+  library: Library,
+  { view, manifest, object }: { view: AccountView; manifest: Manifest; object: FoundObject },
+): Promise<Page> {
+  const { id, type, title, bytes } = object
+  const { snapshot } = manifest
+  const path = `/accounts/${view.accountId}/snapshots/${snapshot}`
+  const name = title?.trim() ? title : id
+  const taken = view.folders.find((folder) => folder.snapshot === snapshot)?.takenAt
+  const entries = await library.catalogue(manifest)
+  return {
+    title: name,
+    heading: outside(name),
+    crumbs: [
+      { label: 'Accounts', href: '/' },
+      { label: view.name, href: `/accounts/${view.accountId}` },
+      { label: `Snapshot ${snapshot}`, href: path },
+    ],
+    body: html`${facts([
+      ['Type', type],
+      ['Id', html`<code>${outside(id)}</code>`],
+      ['As of', taken && timeWithAge(taken, library.now())],
+      ['Size', formatBytes(bytes.length)],
+    ])}
+<ul class="actions">
+<li><a href="${address(`/accounts/${view.accountId}/history`, { id })}">All versions</a></li>
+<li><a href="${address(`${path}/object/raw`, { id })}">Raw JSON</a></li>
+<li><a href="${address(`${path}/object/download`, { id })}">Download</a></li>
+</ul>
+${relations(path, entries, id)}
+<h2>Content</h2>
+<p class="hint">Nested JSON is opened. The raw JSON is what the service sent, byte for byte.</p>
+${openedJson(bytes)}`,
+    command: commandLine('cat', id, '--open', '--snapshot', snapshot, '--account', view.accountId),
+  }
+}
+
+function relations(path: string, entries: readonly ObjectEntry[], id: string): Markup {
+  const byId = new Map(entries.map((entry) => [entry.id, entry]))
+  const needs = byId.get(id)?.references ?? []
+  const needed = needs.map(({ type, id: objectId }) => `${type}:${objectId}`)
+  const users = entries.filter(({ references }) =>
+    references.some(({ type, id: objectId }) => `${type}:${objectId}` === id),
+  )
+  const link = (target: string) => {
+    const entry = byId.get(target)
+    if (entry === undefined)
+      return html`<li><code>${outside(target)}</code> <span class="age">not in this snapshot</span></li>`
+    const href = address(`${path}/object`, { id: target })
+    return html`<li><a href="${href}">${outside(entry.title?.trim() ? entry.title : target)}</a> <span class="age">${entry.exportType}</span></li>`
+  }
+  const list = (targets: readonly string[]) =>
+    targets.length === 0 ? html`<p>Nothing.</p>` : html`<ul>${[...new Set(targets)].map(link)}</ul>`
+  return html`<div class="relations">
+<section aria-labelledby="needs"><h2 id="needs">What it needs</h2>${list(needed)}</section>
+<section aria-labelledby="users"><h2 id="users">What needs it</h2>${list(users.map((entry) => entry.id))}</section>
+</div>`
+}
+
+function openedJson(bytes: Uint8Array): Markup {
+  const hit = openNested(parseLossless(Buffer.from(bytes).toString()))
+  const text = escapeHidden(stringifyLossless(hit, 2))
+  const cut =
+    text.length > MAX_JSON &&
+    html`<p class="notice">Only the first ${formatBytes(MAX_JSON)} are shown. The raw JSON has everything.</p>`
+  return html`${cut}<pre class="json" tabindex="0" aria-label="Opened JSON"><code>${text.slice(0, MAX_JSON)}</code></pre>`
+}

@@ -1,0 +1,266 @@
+import { html } from 'hono/html'
+import type { SnapshotFolder } from '../../archive/archive.ts'
+import { readManifest } from '../../archive/archive.ts'
+import { diffType, sharedTypes } from '../../archive/diff.ts'
+import type { ListedObject } from '../../archive/list-objects.ts'
+import { countObjects, type Manifest } from '../../archive/manifest.ts'
+import { createTextMatcher } from '../../objects/match-object.ts'
+import { formatBytes, plural } from '../../wording.ts'
+import { dayStateOf } from '../calendar.ts'
+import type { Page } from '../layout.ts'
+import type { AccountView, Library, SnapshotLine } from '../library.ts'
+import {
+  address,
+  type Column,
+  commandLine,
+  dataTable,
+  describeChanges,
+  facts,
+  type Markup,
+  outside,
+  stateLabel,
+  timeOf,
+  timeWithAge,
+} from '../markup.ts'
+import { pageLinks, pageOf } from '../paging.ts'
+
+/** Objects in one table. */
+const PAGE_SIZE = 500
+
+/** What the address of the page asks for. */
+export interface SnapshotQuery {
+  /** Text in title or id. */
+  readonly q: string
+  readonly type: string
+  /** A column; `-` before it turns the order. */
+  readonly sort: string
+  readonly changed: boolean
+  readonly page: string
+}
+
+/** How an object differs from the previous snapshot. */
+type Change = 'added' | 'changed' | 'removed'
+
+interface Row extends ListedObject {
+  readonly change: Change | undefined
+  /** The snapshot that holds it. */
+  readonly snapshot: string
+}
+
+/** A snapshot: counts by type, and its objects in a table. */
+export async function snapshotPage(
+  library: Library,
+  { view, line }: { view: AccountView; line: SnapshotLine & { manifest: Manifest } },
+  { query, signal }: { query: SnapshotQuery; signal: AbortSignal },
+): Promise<Page> {
+  const { manifest, folder } = line
+  const previous = view.folders[view.folders.indexOf(folder) - 1]
+  const rows = query.changed
+    ? await readChanged(library, { manifest, previous, signal })
+    : (await library.objects(manifest)).map((one) => ({
+        ...one,
+        change: undefined,
+        snapshot: folder.snapshot,
+      }))
+  const path = `/accounts/${view.accountId}/snapshots/${folder.snapshot}`
+  const command =
+    query.changed && previous
+      ? commandLine('diff', previous.snapshot, folder.snapshot, '--account', view.accountId)
+      : commandLine('ls', folder.snapshot, '--account', view.accountId)
+  return {
+    title: `Snapshot ${folder.snapshot}`,
+    crumbs: [
+      { label: 'Accounts', href: '/' },
+      { label: view.name, href: `/accounts/${view.accountId}` },
+    ],
+    body: html`${manifestFacts(view, line, library.now())}
+${neighbours(view, folder)}
+<h2>By type</h2>
+${typeTable(manifest)}
+<h2>Objects</h2>
+${searchForm(path, manifest, query, previous)}
+${objectTable(path, filterRows(rows, query), { view, query })}`,
+    command,
+  }
+}
+
+function manifestFacts(
+  view: AccountView,
+  line: SnapshotLine & { manifest: Manifest },
+  now: Date,
+): Markup {
+  const { manifest, folder, defect } = line
+  const { snapshot } = folder
+  const link = (name: string) =>
+    html`<a href="/accounts/${view.accountId}/snapshots/${name}">${name}</a>`
+  const reasons = [...(defect === undefined ? [] : [defect]), ...(manifest.suspect?.reasons ?? [])]
+  return facts([
+    ['Taken', timeWithAge(folder.takenAt, now)],
+    [
+      'State',
+      html`${stateLabel(dayStateOf(line))}${reasons.length > 0 && html`<ul class="reasons">${reasons.map((reason) => html`<li>${outside(reason)}</li>`)}</ul>`}`,
+    ],
+    ['Objects', countObjects(manifest)],
+    ['Service', outside(manifest.service)],
+    ['Unchanged since', manifest.sameAs && html`${link(manifest.sameAs)}, which holds the files`],
+    ['Pinned', view.pins.has(snapshot) ? 'yes' : undefined],
+    ['Made by', html`dashkeep ${outside(manifest.dashkeepVersion)}`],
+  ])
+}
+
+function neighbours({ accountId, folders }: AccountView, folder: SnapshotFolder): Markup {
+  const place = folders.indexOf(folder)
+  const link = (other: SnapshotFolder | undefined, rel: string, label: string) =>
+    other &&
+    html`<a rel="${rel}" href="/accounts/${accountId}/snapshots/${other.snapshot}">${label}</a> `
+  return html`<nav aria-label="Other snapshots" class="pages">${link(folders[place - 1], 'prev', '← Earlier')}${link(folders[place + 1], 'next', 'Later →')}</nav>`
+}
+
+function typeTable({ exports, changes }: Manifest): Markup {
+  const rows = exports.map(({ type, objects, kibanaVersion, file }) => {
+    const change = changes?.[type]
+    return [
+      type,
+      objects,
+      change && describeChanges([change]),
+      outside(kibanaVersion),
+      formatBytes(file.content.bytes),
+      formatBytes(file.stored.bytes),
+    ]
+  })
+  const columns = [
+    { name: 'Type' },
+    { name: 'Objects', number: true },
+    { name: 'Changes' },
+    { name: 'Kibana' },
+    { name: 'Size', number: true },
+    { name: 'Stored', number: true },
+  ]
+  return dataTable('Objects by type', columns, rows)
+}
+
+function searchForm(
+  path: string,
+  { exports }: Manifest,
+  { q, type, sort, changed }: SnapshotQuery,
+  previous: SnapshotFolder | undefined,
+): Markup {
+  const option = (value: string, label: string) =>
+    html`<option value="${value}"${value === type && html` selected`}>${label}</option>`
+  return html`<form role="search" method="get" action="${path}" class="search">
+<label>Title or id <input type="search" name="q" value="${q}" maxlength="200" placeholder="text, or a pattern with * and ?"></label>
+<label>Type <select name="type">${option('', 'all')}${exports.map((one) => option(one.type, one.type))}</select></label>
+${previous && html`<label class="check"><input type="checkbox" name="changed" value="1"${changed && html` checked`}> Only what changed since the previous snapshot</label>`}
+${sort !== '' && html`<input type="hidden" name="sort" value="${sort}">`}
+<button>Search</button>
+</form>`
+}
+
+/** Reads what differs from the previous snapshot that the archive still has, with what is gone. */
+async function readChanged(
+  library: Library,
+  {
+    manifest,
+    previous,
+    signal,
+  }: { manifest: Manifest; previous: SnapshotFolder | undefined; signal: AbortSignal },
+): Promise<Row[]> {
+  const { store, read } = library
+  const { snapshot } = manifest
+  const own = await library.objects(manifest)
+  const all = (change: Change) => own.map((one): Row => ({ ...one, change, snapshot }))
+  if (previous === undefined) return all('added')
+  const before = (await readManifest(store, previous.accountId, previous.snapshot, { signal }))
+    .manifest
+  const { shared, onlyAfter } = sharedTypes(before, manifest)
+  const changes = new Map<string, Change>()
+  const gone = new Set<string>()
+  for (const type of shared) {
+    const sides = [
+      { store, manifest: before },
+      { store, manifest },
+    ] as const
+    const { added, changed, removed } = await diffType(...sides, type, { ...read, signal })
+    for (const { id } of added) changes.set(`${type} ${id}`, 'added')
+    for (const { id } of changed) changes.set(`${type} ${id}`, 'changed')
+    for (const { id } of removed) gone.add(`${type} ${id}`)
+  }
+  const old = gone.size === 0 ? [] : await library.objects(before)
+  const rows = own.flatMap((one): Row[] => {
+    const change = onlyAfter.includes(one.type) ? 'added' : changes.get(`${one.type} ${one.id}`)
+    return change === undefined ? [] : [{ ...one, change, snapshot }]
+  })
+  const removed = old.filter(({ type, id }) => gone.has(`${type} ${id}`))
+  return [
+    ...rows,
+    ...removed.map((one): Row => ({ ...one, change: 'removed', snapshot: before.snapshot })),
+  ]
+}
+
+/** What the columns sort by. */
+const sortKeys: Record<string, (row: Row) => string | number> = {
+  title: ({ title }) => (title ?? '').toLowerCase(),
+  type: ({ type }) => type,
+  size: ({ bytes }) => bytes,
+  changed: ({ updatedAt }) => updatedAt ?? '',
+}
+
+function filterRows(rows: readonly Row[], { q, type, sort }: SnapshotQuery): Row[] {
+  const matches = createTextMatcher(q, { whole: false })
+  const found = rows.filter(
+    (row) =>
+      (type === '' || row.type === type) &&
+      (q === '' || matches(row.title ?? '') || matches(row.id)),
+  )
+  const key = Object.hasOwn(sortKeys, sort.replace(/^-/, ''))
+    ? sortKeys[sort.replace(/^-/, '')]
+    : undefined
+  if (key === undefined) return found
+  const turn = sort.startsWith('-') ? -1 : 1
+  return found.toSorted((a, b) => turn * (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0))
+}
+
+function objectTable(
+  path: string,
+  rows: readonly Row[],
+  { view, query }: { view: AccountView; query: SnapshotQuery },
+): Markup {
+  const { q, type, sort, changed } = query
+  const asked = { q, type, changed: changed ? 1 : undefined }
+  const shown = pageOf(rows, query.page, PAGE_SIZE)
+  const sortable = (key: string, name: string, number = false): Column => {
+    const sorted = sort === key ? 'ascending' : sort === `-${key}` ? 'descending' : undefined
+    const href = address(path, { ...asked, sort: sorted === 'ascending' ? `-${key}` : key })
+    const arrow =
+      sorted && html` <span aria-hidden="true">${sorted === 'ascending' ? '▲' : '▼'}</span>`
+    return { name, number, sorted, header: html`<a href="${href}">${name}${arrow}</a>` }
+  }
+  const columns = [
+    sortable('title', 'Title'),
+    sortable('type', 'Type'),
+    ...(changed ? [{ name: 'Change' }] : []),
+    sortable('size', 'Size', true),
+    sortable('changed', 'Last changed'),
+  ]
+  const cells = shown.items.map((row) => [
+    html`${linkOf(view, row)}<span class="id">${outside(row.id)}</span>`,
+    row.type,
+    ...(changed ? [row.change && stateLabel(row.change)] : []),
+    formatBytes(row.bytes),
+    row.updatedAt === null ? '' : timeOf(new Date(row.updatedAt)),
+  ])
+  const none =
+    changed && q === '' && type === ''
+      ? 'Nothing changed since the previous snapshot.'
+      : 'No object fits the search.'
+  if (rows.length === 0) return html`<p class="notice">${none}</p>`
+  return html`${dataTable(`${plural(rows.length, 'object')}${q === '' ? '' : ' found'}`, columns, cells)}
+${pageLinks(shown, (page) => address(path, { ...asked, sort, page }))}`
+}
+
+function linkOf({ accountId }: AccountView, { id, title, snapshot }: Row): Markup {
+  const label = title === undefined || title.trim() === '' ? '(no title)' : title
+  if (id === '') return outside(label)
+  const href = address(`/accounts/${accountId}/snapshots/${snapshot}/object`, { id })
+  return html`<a href="${href}">${outside(label)}</a> `
+}

@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createAdaptorServer } from '@hono/node-server'
+import { DashkeepError } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { createApp } from './app.ts'
+import { type LibraryOptions, openLibrary } from './library.ts'
+import { type Access, createGate } from './security.ts'
+
+/** A proxy that authenticates the users. */
+export interface UserProxy {
+  /** The address under which users reach the pages. */
+  readonly origin: URL
+  /** The header in which the proxy names the user. */
+  readonly userHeader: string
+}
+
+/** The running server; disposing closes it, whoever is still connected. */
+export interface WebServer extends AsyncDisposable {
+  /** What to open in a browser: with the one-time token, or the public address behind a proxy. */
+  readonly address: string
+}
+
+/** Serves the pages. Throws a `usage` error when it cannot listen there. */
+export async function startWeb(
+  options: LibraryOptions,
+  { listen, proxy, log }: { listen: string; proxy: UserProxy | undefined; log: Logger },
+): Promise<WebServer> {
+  let app: ReturnType<typeof createApp> | undefined
+  const server = createAdaptorServer({
+    fetch: (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }),
+    overrideGlobalObjects: false,
+  }) as Server
+  const port = await listenOn(server, listen)
+  const access: Access = proxy ? { kind: 'proxy', ...proxy } : { kind: 'token', port }
+  const gate = createGate(access)
+  app = createApp(openLibrary(options), { access, gate, log })
+  return {
+    address: proxy
+      ? `${proxy.origin.origin}/`
+      : `http://127.0.0.1:${port}/open?token=${gate.token}`,
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+async function listenOn(server: Server, listen: string): Promise<number> {
+  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(listen) ?? []
+  try {
+    server.listen(Number(port), host.replace(/^\[(.*)\]$/, '$1'))
+    await once(server, 'listening')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new DashkeepError(`Cannot listen on ${listen}: ${code ?? message}`, {
+      kind: 'usage',
+      hint: 'choose another port with --listen 127.0.0.1:PORT; port 0 takes a free one',
+      cause: error,
+    })
+  }
+  return (server.address() as AddressInfo).port
+}

@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest'
+import { fileKey } from '../../src/archive/archive.ts'
+import { hitOf } from '../archive/archive-of.ts'
+import { openPages, smallShop } from './open-pages.ts'
+
+const shop = '/accounts/10'
+
+describe('the accounts page', () => {
+  it('says that all is well, with the numbers of the newest good snapshot', async () => {
+    const pages = await openPages([smallShop(), smallShop({ title: 'New floor' })])
+    const { status, text } = await pages.read('/')
+    expect(status).toBe(200)
+    expect(text).toContain('<title>Accounts · dashkeep</title>')
+    expect(text).toContain('The account has a good backup.')
+    expect(text).toMatch(/<a href="\/accounts\/10"><bdi>Shop<\/bdi>/)
+    expect(text).toContain('12 hours ago')
+    expect(text).toMatch(/data-label="Objects"[^>]*>3</)
+    expect(text).toContain('3 to 3 objects over 2 snapshots')
+    expect(text).toContain('<code>dashkeep status</code>')
+  })
+
+  it('shows a suspect account with its reasons', async () => {
+    const pages = await openPages([smallShop(), { ...smallShop(), dashboard: [] }], {
+      acceptFall: false,
+    })
+    const { text } = await pages.read('/')
+    expect(text).toContain('1 of 1 account needs attention.')
+    expect(text).toMatch(/class="state suspect">.*◆.* suspect</)
+    expect(text).toMatch(/<ul class="reasons">\s*<li><bdi>dashboard/)
+  })
+
+  it('shows a stale account, and before it one that is configured and missing', async () => {
+    const configured = [{ name: 'absent', accountId: 11 }]
+    const pages = await openPages([smallShop()], { configured, maxAgeMs: 3_600_000 })
+    const { text } = await pages.read('/')
+    expect(text).toContain('2 of 2 accounts need attention.')
+    expect(text).toContain('the newest good snapshot is too old')
+    expect(text).toMatch(/state stale[\s\S]*state missing/)
+  })
+
+  it('explains an empty archive', async () => {
+    const { text } = await (await openPages([])).read('/')
+    expect(text).toContain('The archive holds no snapshot.')
+  })
+})
+
+describe('the account page', () => {
+  it('has a calendar and a table with changes and pins', async () => {
+    const pages = await openPages([smallShop(), smallShop(), smallShop({ title: 'New floor' })])
+    const [first, , third] = pages.manifests.map(({ snapshot }) => snapshot)
+    await pages.store.put(`pins/10/${first}`, Buffer.from('{}'))
+    const { status, text } = await pages.read(shop)
+    expect(status).toBe(200)
+    expect(text).toContain('<caption>November 2026</caption>')
+    expect(text).toMatch(/class="day unchanged"[^>]*>2</)
+    expect(text).toMatch(/class="day changed"[^>]*>3</)
+    expect(text).toContain(`href="${shop}/snapshots/${third}"`)
+    expect(text).toContain('1 changed')
+    expect(text).toMatch(new RegExp(`${first}</a> <span class="pin">pinned`))
+    expect(text).toContain('dashkeep list --account 10')
+  })
+
+  it('marks a snapshot whose files are missing as damaged', async () => {
+    const pages = await openPages([smallShop()])
+    const [{ snapshot, exports }] = pages.manifests
+    await pages.store.remove(fileKey(10, snapshot, exports[0]?.file.name ?? ''))
+    const { text } = await pages.read(shop)
+    expect(text).toMatch(/class="day damaged"/)
+    expect(text).toContain('are missing or cut short')
+  })
+
+  it('is not there for an account that the archive does not hold', async () => {
+    const pages = await openPages([smallShop()])
+    for (const path of ['/accounts/11', '/accounts/x', '/accounts/-1', `${shop}/nothing`]) {
+      expect((await pages.get(path)).status).toBe(404)
+    }
+  })
+})
+
+describe('the snapshot page', () => {
+  it('lists types and objects, finds, and sorts', async () => {
+    const pages = await openPages([smallShop()])
+    const path = `${shop}/snapshots/${pages.manifests[0].snapshot}`
+    const all = await pages.read(path)
+    expect(all.text).toContain('3 objects')
+    expect(all.text).toContain(`href="${path}/object?id=dashboard%3Ad1"`)
+    const found = await pages.read(`${path}?q=ORDERS&type=search`)
+    expect(found.text).toContain('1 object found')
+    expect(found.text).toContain('Failed orders')
+    expect(found.text).not.toContain('Shop floor')
+    const sorted = await pages.read(`${path}?sort=-title`)
+    expect(sorted.text).toMatch(/Shop floor[\s\S]*Orders per hour[\s\S]*Failed orders/)
+    expect(sorted.text).toContain('aria-sort="descending"')
+    expect((await pages.read(`${path}?q=nowhere`)).text).toContain('No object fits the search.')
+  })
+
+  it('shows only what changed since the previous snapshot, with what is gone', async () => {
+    const after = {
+      ...smallShop({ title: 'New floor' }),
+      search: [hitOf('search:s2', { title: 'Fresh' })],
+    }
+    const pages = await openPages([smallShop(), after])
+    const [before, now] = pages.manifests.map(({ snapshot }) => snapshot)
+    const { text } = await pages.read(`${shop}/snapshots/${now}?changed=1`)
+    expect(text).toMatch(/New floor[\s\S]*state changed/)
+    expect(text).toMatch(/Fresh[\s\S]*state added/)
+    expect(text).toContain(`href="${shop}/snapshots/${before}/object?id=search%3As1"`)
+    expect(text).not.toContain('Orders per hour')
+    expect(text).toContain(`dashkeep diff ${before} ${now} --account 10`)
+  })
+
+  it('splits a long table', async () => {
+    const search = Array.from({ length: 700 }, (_, place) =>
+      hitOf(`search:${place}`, { title: `t${place}` }),
+    )
+    const pages = await openPages([{ search }])
+    const path = `${shop}/snapshots/${pages.manifests[0].snapshot}`
+    const { text } = await pages.read(`${path}?sort=title&page=2`)
+    expect(text).toContain('Part 2 of 2')
+    expect(text.match(/<th role="rowheader"/g)?.length).toBe(200 + 1)
+  })
+})
+
+describe('the object page', () => {
+  it('shows opened JSON, relations, raw bytes and a download', async () => {
+    const pages = await openPages([smallShop()])
+    const path = `${shop}/snapshots/${pages.manifests[0].snapshot}/object`
+    const { text } = await pages.read(`${path}?id=visualization:v1`)
+    expect(text).toContain('<h1><bdi>Orders per hour</bdi></h1>')
+    expect(text).toContain('&quot;type&quot;: &quot;line&quot;')
+    expect(text).toMatch(
+      /What it needs[\s\S]*id=search%3As1[\s\S]*What needs it[\s\S]*id=dashboard%3Ad1/,
+    )
+    expect(text).toContain('dashkeep cat visualization:v1 --open --snapshot')
+    const raw = await pages.get(`${path}/raw?id=visualization:v1`)
+    expect(raw.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(await raw.text()).toBe(JSON.stringify(smallShop().visualization?.[0]))
+    const download = await pages.get(`${path}/download?id=visualization:v1`)
+    expect(download.headers.get('content-disposition')).toBe(
+      'attachment; filename="visualization%3Av1.json"',
+    )
+  })
+
+  it('is not there for an object that the snapshot does not hold', async () => {
+    const pages = await openPages([smallShop()])
+    const path = `${shop}/snapshots/${pages.manifests[0].snapshot}/object`
+    for (const query of ['', '?id=', '?id=search:none', '/raw?id=nothing', '/other?id=search:s1']) {
+      expect((await pages.get(path + query)).status).toBe(404)
+    }
+  })
+})
+
+describe('the versions of an object', () => {
+  it('are shown newest first, also of one that is gone', async () => {
+    const gone = { ...smallShop(), dashboard: [hitOf('dashboard:d2', { title: 'Other' })] }
+    const pages = await openPages([smallShop(), smallShop({ title: 'New floor' }), gone])
+    const { text } = await pages.read(`${shop}/history?id=dashboard:d1`)
+    expect(text).toMatch(/disappeared[\s\S]*renamed[\s\S]*appeared/)
+    expect(text).toContain('Versions of New floor')
+    expect(text).toContain('dashkeep history dashboard:d1 --patch --account 10')
+    expect((await pages.get(`${shop}/history?id=dashboard:none`)).status).toBe(404)
+  })
+})
+
+describe('every page', () => {
+  const hostile = `"><script>alert(1)</script>&lt;'\u202e\u0000${'x'.repeat(5000)}`
+
+  it('shows hostile titles and ids as text', async () => {
+    const id = `dashboard:<img src=x onerror=alert(1)>/..\\ "'&?#%`
+    const pages = await openPages([
+      { dashboard: [hitOf(id, { title: hostile, description: hostile })] },
+    ])
+    const path = `${shop}/snapshots/${pages.manifests[0].snapshot}`
+    const query = `id=${encodeURIComponent(id)}`
+    for (const at of [
+      '/',
+      shop,
+      path,
+      `${path}?q=${encodeURIComponent('">')}`,
+      `${path}/object?${query}`,
+      `${shop}/history?${query}`,
+    ]) {
+      const { status, text } = await pages.read(at)
+      expect(status, at).toBe(200)
+      expect(text, at).not.toMatch(/<script|<img|\u202e|\0/)
+    }
+  })
+
+  it('shows what the store says with status 502, and no stack trace', async () => {
+    const pages = await openPages([smallShop()])
+    const { StoreError } = await import('../../src/store/errors.ts')
+    pages.store.intercept = () => {
+      throw new StoreError('Cannot reach the <store>: it is asleep', { hint: 'wake it' })
+    }
+    const { status, text } = await pages.read('/')
+    expect(status).toBe(502)
+    expect(text).toContain('Cannot reach the &lt;store&gt;: it is asleep')
+    expect(text).toContain('Hint: <bdi>wake it</bdi>')
+    expect(text).not.toMatch(/\n\s+at /)
+  })
+
+  it('keeps the details of a bug in the log', async () => {
+    const pages = await openPages([smallShop()])
+    pages.store.intercept = () => {
+      throw new TypeError('secret detail')
+    }
+    const { status, text } = await pages.read('/')
+    expect(status).toBe(500)
+    expect(text).not.toContain('secret detail')
+    expect(pages.logged.join('')).toContain('secret detail')
+  })
+
+  it('reads a manifest once', async () => {
+    const pages = await openPages([smallShop()])
+    await pages.read(shop)
+    pages.store.calls.length = 0
+    await pages.read(shop)
+    expect(pages.store.calls.filter(({ action }) => action === 'get')).toEqual([])
+  })
+})
