@@ -44,7 +44,7 @@ export const examples: Readonly<Record<string, Run | string>> = {
     set: ({ account }) => ({ env: account, replace: { ' --account production': '' } }),
     says: [
       /^ACCOUNT +RESULT +SNAPSHOT +OBJECTS +STORED +CHANGES\n/m,
-      /^verified \d+ snapshots with \d+ stored files, .* read: every file is as its manifest says$/m,
+      /^verified \d+ snapshots with \d+ stored files, .* read: every file matches its manifest$/m,
       /^search:failed-orders {2}Failed orders\n\n.* appeared\n {4}as "Failed orders"$/m,
       /^From snapshot .* of account 100001 \(Shop\), taken .*\nInto account 100001 \(Shop\) at /m,
     ],
@@ -188,7 +188,7 @@ export const examples: Readonly<Record<string, Run | string>> = {
       return { folder }
     },
     eachLine: true,
-    until: /^Try it from another shell:\n.* dashkeep backup /m,
+    until: /^Try it in another shell:\n.* dashkeep backup /m,
     exitCode: 130,
     says: [/^ {2}account \d+ \(/m],
   },
@@ -209,7 +209,7 @@ export const examples: Readonly<Record<string, Run | string>> = {
       deleteDashboard(trial)
       return { env: account }
     },
-    says: [/^create +1 /m, /^restored 1 of 1 object, as a fresh export shows/m],
+    says: [/^create +1 /m, /^restored 1 of 1 object, confirmed by a fresh export/m],
   },
 
   'dashkeep prune --keep-daily 7 --keep-weekly 4 --keep-monthly 12': {
@@ -245,7 +245,7 @@ export const examples: Readonly<Record<string, Run | string>> = {
     // Here nobody can be asked, so nothing changes.
     exitCode: 2,
     says: [
-      /^2 +increase +100012 +Team B +1 +3\nTogether 6 GB per day before, 6 after, never more/m,
+      /^2 +increase +100012 +Team B +1 +3\nIn total 6 GB per day before and 6 after; never more in between/m,
     ],
   },
 

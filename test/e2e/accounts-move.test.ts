@@ -81,8 +81,8 @@ describe('a move that is interrupted', () => {
     running.kill('SIGINT')
     const { exitCode, stdout } = await running.finished
     expect(exitCode).toBe(130)
-    expect(stdout).toContain('account 11: 3 GB per day now, was 5, is to be 3\n')
-    expect(stdout).toContain('account 12: 1 or 3 (nobody knows) GB per day now')
+    expect(stdout).toContain('account 11: 3 GB per day now, was 5, wanted 3\n')
+    expect(stdout).toContain('account 12: 1 or 3 (unknown) GB per day now')
     expect(stdout).toContain(`move-capacity --resume --journal ${trial.journal}\n`)
     await finish(trial)
   })
@@ -122,7 +122,8 @@ describe('a move in which one request fails', () => {
       else if (!left) {
         const code = name === 'refused' && place < 2 ? 2 : 1
         expect([exitCode, trial.capacities()]).toEqual([code, [5, 1]])
-        if (place > 1) expect(stdout).toContain('Every account has what it had before\n')
+        if (place > 1)
+          expect(stdout).toContain('Every account has its capacity from before the move\n')
       } else {
         expect(exitCode).toBe(3)
         expect(stdout).toContain(`To finish: dashkeep accounts move-capacity --resume`)
@@ -174,7 +175,7 @@ describe('two moves at once', () => {
     const { exitCode, stdout } = await trial.move(twoGb)
     expect(exitCode).toBe(3)
     expect(stdout).toContain('somebody else has set account 11 to 4 GB per day')
-    expect(stdout).toContain('account 12: 1 GB per day now, was 1, is to be 3')
+    expect(stdout).toContain('account 12: 1 GB per day now, was 1, wanted 3')
     expect(trial.replaced()).toEqual(['11=3'])
     expect(await isThere(trial.journal)).toBe(true)
   })
@@ -231,7 +232,7 @@ describe('a move that was left unfinished', () => {
     const planned = await trial.move(['--resume'])
     expect(planned.stdout).toMatch(/ACCOUNT +NAME +WAS +GB\/DAY +THEN\n/)
     expect(planned.stdout).toMatch(/1 +reduce +11 +Rich +5 +3 +3\n2 +increase +12 +Poor +1 +1 +3\n/)
-    expect(planned.stdout).toContain('Together 4 GB per day now, as the list shows, 6 once')
+    expect(planned.stdout).toContain('In total 4 GB per day now, and 6 after the move')
     expect(planned.stdout).not.toContain('60')
     const json = JSON.parse((await trial.move(['--resume', '--json'])).stdout)
     expect(json).toMatchObject({ done: false, startGb: 4, endGb: 6 })

@@ -136,12 +136,17 @@ describe.each(forms)('sub accounts of a service in its %s form', (form) => {
     const args = ['--from', String(richId), '--to', String(poorId), '--gb', '2']
     const planned = await trial.move(args)
     expect(planned.stdout).toMatch(/1 +reduce +11 +Rich +5 +3\n2 +increase +12 +Poor +1 +3\n/)
-    expect(planned.stdout).toContain('Together 6 GB per day before, 6 after, never more')
+    expect(planned.stdout).toContain(
+      'In total 6 GB per day before and 6 after; never more in between',
+    )
     expect([planned.exitCode, planned.stderr]).toEqual([2, notConfirmed])
     expect(replacesOf(trial)).toEqual([])
     const poorBefore = trial.settings(poorId)
     const { exitCode, stdout } = await trial.move([...args, '--yes'])
-    expect([exitCode, stdout.split('\n').at(-2)]).toEqual([0, 'moved, as the list shows'])
+    expect([exitCode, stdout.split('\n').at(-2)]).toEqual([
+      0,
+      'moved, and the service lists the new capacities',
+    ])
     expect(trial.replaced()).toEqual(['11=3', '12=3'])
     expect(JSON.parse(replacesOf(trial)[0]?.body ?? '')).toEqual({
       ...sentSettings(form),

@@ -132,7 +132,7 @@ describe('doctor', () => {
       check: 'store lock',
       result: 'ok',
       detail: expect.stringMatching(
-        /^a probe was locked in compliance mode until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, and its lock reads back$/,
+        /^a probe was locked in compliance mode until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, and the server confirms the lock$/,
       ),
     })
     expect(objects.size).toBe(0)
@@ -147,7 +147,7 @@ describe('doctor', () => {
     expect(findings).toContainEqual({
       check: 'store delete',
       result: 'ok',
-      detail: expect.stringMatching(/; its lock keeps the probe's bytes as an old version until /),
+      detail: expect.stringMatching(/; the lock keeps the probe as an old version until /),
     })
   })
 

@@ -91,7 +91,7 @@ describe('doctor', () => {
       { check: 'types', detail: expect.stringContaining('visualization') },
       {
         check: 'account default',
-        hint: `set accountId to ${shopId}, or DASHKEEP_ACCOUNT_ID without a file`,
+        hint: `set accountId (or DASHKEEP_ACCOUNT_ID) to ${shopId}`,
       },
     ])
   })
@@ -115,10 +115,10 @@ describe('doctor', () => {
   })
 
   it.each([
-    [299, 0, 'ok', /^299 s from the service's clock$/],
-    [301, 0, 'warning', /^this machine's clock is 301 s from the service's clock$/],
-    [-301, 0, 'warning', /clock is 301 s from/],
-    [3601, 1, 'failed', /clock is 3601 s from .*, so a backup takes no snapshot$/],
+    [299, 0, 'ok', /^299 s off the service's clock$/],
+    [301, 0, 'warning', /^this machine's clock is 301 s off the service's clock$/],
+    [-301, 0, 'warning', /clock is 301 s off/],
+    [3601, 1, 'failed', /clock is 3601 s off .*, so backups fail$/],
   ])('judges a service clock that is %i s ahead', async (seconds, code, result, detail) => {
     await using trial = await startTrial()
     const now = new Date('2026-11-20T12:00:00Z')

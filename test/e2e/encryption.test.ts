@@ -39,11 +39,11 @@ describe('an encrypted archive', () => {
     const without = await trial.run(['verify'])
     expect(without.exitCode).toBe(0)
     expect(without.stdout).toContain(
-      '3 encrypted files proven as stored only: no key is configured',
+      '3 encrypted files checked only as stored bytes: no key is configured',
     )
     const withKey = await trial.run(['verify'], { DASHKEEP_IDENTITY: identity })
     expect(withKey.exitCode).toBe(0)
-    expect(withKey.stdout).not.toContain('as stored only')
+    expect(withKey.stdout).not.toContain('only as stored bytes')
   })
 
   it('names what is wrong when the key is another, or none', async () => {
@@ -104,6 +104,6 @@ describe('an encrypted archive', () => {
       expect(manifest).not.toContain(_source.dashboard.title)
     }
     expect(manifest).not.toContain(passphrase)
-    expect((await trial.run(['verify'], env)).stdout).not.toContain('as stored only')
+    expect((await trial.run(['verify'], env)).stdout).not.toContain('only as stored bytes')
   })
 })

@@ -123,7 +123,7 @@ describe('a bad answer is suspect, and never the newest good snapshot', () => {
     for (const turn of [2, 3]) {
       const { stdout, stderr } = await trial.runAt(day(turn), ['backup'], env)
       expect(stdout).toContain('suspect default: search: 0 objects, down from 20\n')
-      expect(stdout).toContain('  missing of search: search:s0 (Title of s0), search:s1 (')
+      expect(stdout).toContain('  missing search: search:s0 (Title of s0), search:s1 (')
       expect(stdout).toContain(' and 17 more\n  hint: ')
       const warned = jsonLines(stderr).find(({ msg }) => msg === 'snapshot is suspect')
       expect(warned?.missing).toMatchObject([{ type: 'search', count: 20 }])

@@ -95,7 +95,7 @@ describe('prune', () => {
       new RegExp(`^remove .* ${formatBytes(bytes)} +no rule keeps it$`),
     )
     expect(lines.at(-3)).toBe(`1 item to remove, which frees ${formatBytes(bytes)}`)
-    expect(lines.at(-2)).toBe('Nothing was removed; --yes does it')
+    expect(lines.at(-2)).toBe('Nothing was removed; add --yes to remove')
     expect(await trial.files()).toEqual(before)
   })
 
@@ -188,7 +188,7 @@ describe('prune', () => {
     await run(['backup'])
     const { exitCode, stdout } = await run(['prune', '--keep-last', '1', '--yes'])
     expect(exitCode).toBe(3)
-    expect(stdout).toContain(`refused ${shopId}: no snapshot is removed`)
+    expect(stdout).toContain(`refused ${shopId}: removes no snapshot`)
     expect((await trial.snapshots()).slice(0, 2)).toEqual([earlier, later])
   })
 })

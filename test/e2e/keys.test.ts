@@ -91,7 +91,7 @@ describe('verify with a key for some snapshots only', () => {
       expect(exitCode).toBe(0)
       expect(stdout).toMatch(/^verified 2 snapshots with 6 stored files/)
       expect(stdout).toMatch(
-        /^3 encrypted files proven with their content, 3 as stored only: the configured key/m,
+        /^3 encrypted files checked with content, 3 only as stored bytes: the configured key/m,
       )
       const json = JSON.parse((await trial.run(['verify', '--json'], open)).stdout)
       expect(json).toMatchObject({ files: 6, opened: 3, sealed: 3, defects: 0 })

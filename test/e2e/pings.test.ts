@@ -278,7 +278,7 @@ describe('status --ping', () => {
 
   it.each<[what: string, args: readonly string[], url: string | undefined, problem: RegExp]>([
     ['without an address', [], undefined, /Cannot ping: no ping address is configured/],
-    ['with addresses for shards alone', [], '/{shard}', /Cannot ping: .* has \{shard\}/],
+    ['with addresses for shards alone', [], '/{shard}', /Cannot ping: .* contains \{shard\}/],
     ['for one account', ['--account', 'team-501'], '', /--ping.* cannot be used with .*--account/],
   ])('is refused %s', async (_what, args, url, problem) => {
     await using pinged = await startPinged(url ?? '')

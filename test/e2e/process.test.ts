@@ -174,7 +174,7 @@ describe('a process', () => {
         /\n\$ dashkeep history 'Failed orders'\nsearch:failed-orders .*\n(.*\n)+.* disappeared\n/,
       )
       expect(stdout).toMatch(
-        /\n\$ dashkeep restore latest~1 --object 'Failed orders' --to-service --yes\n(.*\n)+restored 1 of 1 object, as a fresh export shows\n/,
+        /\n\$ dashkeep restore latest~1 --object 'Failed orders' --to-service --yes\n(.*\n)+restored 1 of 1 object, confirmed by a fresh export\n/,
       )
       expect(stdout).toMatch(/1 added\n {2}\+ search:failed-orders {2}Failed orders\n/)
       const env = { DASHKEEP_STORE: `file://${folder}` }

@@ -77,9 +77,9 @@ describe('restore --to-service', () => {
     expect(exitCode).toBe(2)
     expect(stdout).toContain(`From snapshot ${snapshot} of account ${shopId} (Shop)`)
     expect(stdout).toMatch(/create +1 .*\n {2}\+ search:failed-orders {2}Failed orders\n/)
-    expect(stdout).toMatch(/leave +1 .*--overwrite was not given\n {2}= dashboard:shop-overview/)
+    expect(stdout).toMatch(/leave +1 .*kept without --overwrite\n {2}= dashboard:shop-overview/)
     expect(stdout).toMatch(/same +12 /)
-    expect(stdout).toContain('Index patterns that must be there, since no export holds them:\n')
+    expect(stdout).toContain('Index patterns that must exist, because no export includes them:\n')
     expect(stdout).toMatch(/Nothing was sent\n$/)
     expect(stderr).toMatch(/^error: Cannot restore: it needs a confirmation\nhint: add --yes/m)
     const json = await trial.run(['restore', '--to-service', '--json'])
@@ -120,7 +120,7 @@ describe('restore --to-service', () => {
     empty(trial)
     const { exitCode, stdout } = await trial.run(['restore', '--to-service', '--yes'])
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('restored 14 of 14 objects, as a fresh export shows')
+    expect(stdout).toContain('restored 14 of 14 objects, confirmed by a fresh export')
     expect(objectsOf(trial)).toEqual(before)
     const again = await trial.run(['restore', '--to-service', '--yes'])
     expect(again.exitCode).toBe(0)
@@ -163,7 +163,7 @@ describe('restore --to-service', () => {
     rename(trial)
     const { exitCode, stdout } = await trial.run(['restore', '--to-service', '--yes'])
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/Nothing to send without --overwrite, which would replace 1 object\n$/)
+    expect(stdout).toMatch(/Nothing to send; --overwrite would replace 1 object\n$/)
     expect(objectsOf(trial).get(overview)).toContain('Renamed')
   })
 
@@ -213,7 +213,7 @@ describe('restore --to-service', () => {
     const args = ['restore', snapshot, '--to-service', '--overwrite', '--yes']
     const { exitCode, stderr } = await trial.run(args)
     expect(exitCode).toBe(1)
-    expect(stderr).toContain('nothing was sent, since the present state could not be kept')
+    expect(stderr).toContain('nothing was sent, because the present objects could not be backed up')
     expect(importsOf(trial)).toEqual([])
   })
 
@@ -243,9 +243,11 @@ describe('restore --to-service', () => {
     const first = await trial.run(['restore', '--to-service', '--yes'])
     expect(first.exitCode).toBe(3)
     expect(first.stdout).toContain('restored 12 of 14 objects')
-    expect(first.stdout).toContain(`! ${overview} is not there`)
-    expect(first.stdout).toContain('The service names 2 objects as failed:')
-    expect(first.stdout).toMatch(/To finish, run it again with the same options, naming snapshot 2/)
+    expect(first.stdout).toContain(`! ${overview} is missing`)
+    expect(first.stdout).toContain('The service reports 2 objects as failed:')
+    expect(first.stdout).toMatch(
+      /To finish, run the command again with the same options and snapshot 2/,
+    )
     trial.sandbox.faults.clear()
     const second = await trial.run(['restore', '--to-service', '--yes'])
     expect(second.exitCode).toBe(0)
@@ -323,7 +325,7 @@ describe('restore --to-service', () => {
     interruption.abort(new DashkeepError('Interrupted by SIGINT', { kind: 'interrupted' }))
     const { exitCode, stdout } = await running
     expect(exitCode).toBe(130)
-    expect(stdout).toContain('sent 11 of 14 objects; what has become of them was not checked')
+    expect(stdout).toContain('sent 11 of 14 objects; the result was not checked')
     expect(stdout).toContain('3 objects not sent')
     trial.sandbox.faults.clear()
     const again = await trial.run(['restore', '--to-service', '--yes'])
@@ -482,9 +484,9 @@ describe('choosing objects', () => {
   })
 
   it.each([
-    [[], /nothing says where to/],
-    [['--to', '/x', '--ndjson', '/y'], /one place at a time/],
-    [['latest', '--from', '/x', '--to', '/y'], /--from takes the place/],
+    [[], /no target is given/],
+    [['--to', '/x', '--ndjson', '/y'], /several targets are given/],
+    [['latest', '--from', '/x', '--to', '/y'], /--from and a snapshot exclude/],
     [['--drill', '-o', 'x'], /newest good snapshot of every account/],
     [['--from', '/nowhere/at/all', '--to', '/y'], /there is no such folder/],
   ])('refuses restore %j', async (args, message) => {

@@ -278,7 +278,7 @@ describe('status --listen', () => {
     [['--listen', '127.0.0.1:0', '--interval', '1s'], 'it is not between 10s and 1d'],
     [['--listen', '127.0.0.1:0', '--json'], "cannot be used with option '--json'"],
     [['--listen', '127.0.0.1:0', '--account', 'a'], "cannot be used with option '-a, --account"],
-    [['--interval', '1m'], 'Cannot use --interval: there is no --listen'],
+    [['--interval', '1m'], 'Cannot use --interval: it needs --listen'],
   ])('refuses %s', async (args, problem) => {
     await using trial: Trial = await startTrial()
     const { exitCode, stderr } = await trial.run(['status', ...args])

@@ -95,7 +95,7 @@ describe('a disk that is full', () => {
     await using drill = spawnDashkeep(['restore', '--drill'], { env })
     const { exitCode, stderr } = await drill.finished
     expect(stderr).toMatch(
-      /^error: Cannot drill account 100001: the disk of its temporary file is full\nhint: set TMPDIR to a folder on a disk with \S+ MB free/m,
+      /^error: Cannot drill account 100001: the disk of its temporary file is full\nhint: set TMPDIR to a folder with \S+ MB of free disk space/m,
     )
     expect(exitCode).toBe(1)
     expect(await readdir(disk.path)).toEqual([])

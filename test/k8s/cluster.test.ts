@@ -169,6 +169,6 @@ describe.skipIf(!podsWanted)('pods of a real cluster', { timeout }, () => {
     await kubectl(['delete', '--kustomize', trial.overlay.folder])
     await kubectl(['apply', '--kustomize', trial.overlay.folder])
     const dashkeep = await openToolbox(trial.namespace, 'toolbox-again')
-    expect((await dashkeep('verify')).stdout).toMatch(/every file is as its manifest says/)
+    expect((await dashkeep('verify')).stdout).toMatch(/every file matches its manifest/)
   })
 })

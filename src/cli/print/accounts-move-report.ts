@@ -6,43 +6,45 @@ import { printHint, type Terminal } from '../terminal.ts'
 import { type Managing, nameAccount } from '../verbs/management.ts'
 import { formatTable } from './table.ts'
 
-/** A move that was begun and not finished. */
-export interface LeftMove {
+/** An unfinished move. */
+export interface UnfinishedMove {
   readonly record: MoveRecord
   readonly review: MoveReview
-  readonly waysOn: WaysOn
+  readonly nextCommands: NextCommands
 }
 
-/** The command lines that finish a move, and that give it up. */
-export interface WaysOn {
+/** The command lines that finish and discard a move. */
+export interface NextCommands {
   readonly finish: string
   readonly discard: string
 }
 
-/** Shows what a new move is going to do. */
+/** Prints the plan of a new move. */
 export function printPlan(terminal: Terminal, plan: MovePlan, { service }: Managing): void {
   terminal.print(`Sub accounts of main account ${nameAccount(service.main)}`)
-  const rows = plan.steps.map((step, place) => [
-    ...beginning(terminal, step, place),
+  const rows = plan.steps.map((step, index) => [
+    ...stepCells(terminal, step, index),
     String(step.fromGb),
     String(step.toGb),
   ])
   const header = ['', '', 'ACCOUNT', 'NAME', 'GB/DAY', 'THEN']
   const layout = { right: [2, 4, 5], flexible: ['NAME'] }
   if (rows.length > 0) terminal.print(formatTable(terminal, header, rows, layout))
-  terminal.print(`Together ${plan.startGb} GB per day before, ${plan.endGb} after, never more`)
-  warnOfNothing(terminal, plan.steps)
+  terminal.print(
+    `In total ${plan.startGb} GB per day before and ${plan.endGb} after; never more in between`,
+  )
+  warnOfZero(terminal, plan.steps)
 }
 
-/** Shows a move that was begun, with what its accounts have by the list. */
-export function printLeft(
+/** Prints an unfinished move with the present capacities of its accounts. */
+export function printUnfinished(
   terminal: Terminal,
-  { review: { steps, nowGb, endGb } }: LeftMove,
+  { review: { steps, nowGb, endGb } }: UnfinishedMove,
   { service }: Managing,
 ): void {
-  terminal.print(`A move that was begun, of main account ${nameAccount(service.main)}`)
-  const rows = steps.map((step, place) => [
-    ...beginning(terminal, step, place),
+  terminal.print(`Unfinished move of main account ${nameAccount(service.main)}`)
+  const rows = steps.map((step, index) => [
+    ...stepCells(terminal, step, index),
     String(step.fromGb),
     formatListed(step),
     String(step.toGb),
@@ -50,20 +52,18 @@ export function printLeft(
   const header = ['', '', 'ACCOUNT', 'NAME', 'WAS', 'GB/DAY', 'THEN']
   const layout = { right: [2, 4, 5, 6], flexible: ['NAME'] }
   if (rows.length > 0) terminal.print(formatTable(terminal, header, rows, layout))
-  terminal.print(
-    `Together ${nowGb} GB per day now, as the list shows, ${endGb} once it is finished`,
-  )
-  warnOfNothing(terminal, steps)
+  terminal.print(`In total ${nowGb} GB per day now, and ${endGb} after the move`)
+  warnOfZero(terminal, steps)
 }
 
-function beginning(
+function stepCells(
   { colors }: Terminal,
   step: ListedStep | MovePlan['steps'][number],
-  place: number,
+  index: number,
 ) {
   const { accountId, accountName, fromGb, toGb } = step
   const action = toGb < fromGb ? colors.yellow('reduce') : colors.green('increase')
-  return [String(place + 1), action, String(accountId), accountName]
+  return [String(index + 1), action, String(accountId), accountName]
 }
 
 function formatListed({ listedGb }: ListedStep): string {
@@ -71,27 +71,31 @@ function formatListed({ listedGb }: ListedStep): string {
   return listedGb === null ? 'flexible' : String(listedGb)
 }
 
-function warnOfNothing({ colors, print }: Terminal, steps: MovePlan['steps']): void {
+function warnOfZero({ colors, print }: Terminal, steps: MovePlan['steps']): void {
   for (const { accountId, fromGb, toGb } of steps) {
     if (toGb > 0 || fromGb === 0) continue
-    print(
-      `${colors.yellow('warning')} account ${accountId} will take no logs at all with 0 GB per day`,
-    )
+    print(`${colors.yellow('warning')} account ${accountId} will accept no logs with 0 GB per day`)
   }
 }
 
-/** Says that a move cannot be finished, and what can be done instead. */
-export function printConflict(terminal: Terminal, error: Error, { waysOn }: LeftMove): void {
+/** Prints why a move cannot be finished, and the commands to continue with. */
+export function printConflict(
+  terminal: Terminal,
+  error: Error,
+  { nextCommands }: UnfinishedMove,
+): void {
   terminal.print(`${terminal.colors.red('failed')} ${error.message}`)
   printHint(terminal, error)
-  printWaysOn(terminal, waysOn)
+  printNextCommands(terminal, nextCommands)
 }
 
-/** Says how a move has ended and, where it is unfinished, what can be done. */
-export function printOutcome(terminal: Terminal, outcome: MoveOutcome, ways: WaysOn): void {
+/** Prints the result of a move and, when it is unfinished, the commands to continue with. */
+export function printOutcome(terminal: Terminal, outcome: MoveOutcome, ways: NextCommands): void {
   const { colors } = terminal
   if (outcome.ended === 'moved') {
-    const shown = outcome.shown ? 'as the list shows' : 'but the list does not show it yet'
+    const shown = outcome.shown
+      ? 'and the service lists the new capacities'
+      : 'but the service does not list the new capacities yet'
     terminal.print(`${colors[outcome.shown ? 'green' : 'yellow']('moved')}, ${shown}`)
     return
   }
@@ -99,7 +103,7 @@ export function printOutcome(terminal: Terminal, outcome: MoveOutcome, ways: Way
   terminal.print(`${colors.red('failed')} ${error.message}`)
   printHint(terminal, error)
   if (outcome.ended === 'undone') {
-    terminal.print('Every account has what it had before')
+    terminal.print('Every account has its capacity from before the move')
     return
   }
   if (outcome.undoError) {
@@ -108,27 +112,27 @@ export function printOutcome(terminal: Terminal, outcome: MoveOutcome, ways: Way
   for (const account of outcome.accounts) {
     const { accountId, fromGb, toGb } = account
     const now = describeNow(account)
-    terminal.print(`  account ${accountId}: ${now}, was ${fromGb}, is to be ${toGb}`)
+    terminal.print(`  account ${accountId}: ${now}, was ${fromGb}, wanted ${toGb}`)
   }
-  printWaysOn(terminal, ways)
+  printNextCommands(terminal, ways)
 }
 
-/** What was acknowledged counts more than a list, which may be late, unless others have changed it. */
+/** The capacity now. An accepted request counts more than a late list, unless somebody else changed it. */
 function describeNow({ fromGb, toGb, nowGb, listedGb }: MovedAccount): string {
   const isOthers = listedGb !== fromGb && listedGb !== toGb
   if (listedGb !== undefined && (isOthers || nowGb === undefined)) {
-    return `${listedGb ?? 'no'} GB per day by the list`
+    return `${listedGb ?? 'no'} GB per day in the list`
   }
-  return `${nowGb ?? `${fromGb} or ${toGb} (nobody knows)`} GB per day now`
+  return `${nowGb ?? `${fromGb} or ${toGb} (unknown)`} GB per day now`
 }
 
-function printWaysOn({ print }: Terminal, { finish, discard }: WaysOn): void {
+function printNextCommands({ print }: Terminal, { finish, discard }: NextCommands): void {
   print(`To finish: ${finish}`)
-  print(`To give it up, with the accounts as they are: ${discard}`)
+  print(`To discard it and leave the accounts as they are: ${discard}`)
 }
 
 /** Stable members for programs; docs/json-output.md documents them. */
-export function outcomeToJson(plan: MovePlan, outcome: MoveOutcome, ways: WaysOn): object {
+export function outcomeToJson(plan: MovePlan, outcome: MoveOutcome, ways: NextCommands): object {
   const base = { done: outcome.ended === 'moved', ended: outcome.ended, ...plan }
   const accounts = outcome.accounts.map(({ accountId, nowGb, listedGb }) => {
     return { accountId, nowGb: nowGb ?? null, listedGb: listedGb ?? null }
@@ -141,8 +145,8 @@ export function outcomeToJson(plan: MovePlan, outcome: MoveOutcome, ways: WaysOn
 }
 
 /** Stable members for programs; docs/json-output.md documents them. */
-export function leftToJson(
-  { review, waysOn }: LeftMove,
+export function unfinishedToJson(
+  { review, nextCommands }: UnfinishedMove,
   { ended, error }: { ended?: 'unfinished' | 'discarded'; error?: Error } = {},
 ): object {
   const { steps, nowGb, endGb } = review
@@ -153,6 +157,6 @@ export function leftToJson(
     startGb: nowGb,
     endGb,
     ...(error && { error: error.message, hint: hintOf(error) }),
-    ...(ended !== 'discarded' && waysOn),
+    ...(ended !== 'discarded' && nextCommands),
   }
 }

@@ -9,7 +9,7 @@ const styles = {
   cyan: [36, 39],
 } as const
 
-/** Colours that are none outside a terminal, with `NO_COLOR`, and in a dumb terminal. */
+/** Functions that colour text; they return it unchanged when colours are off. */
 export type Colors = Readonly<Record<keyof typeof styles, (text: string) => string>>
 
 /**
@@ -30,12 +30,12 @@ export function createColors(enabled: boolean): Colors {
   return Object.fromEntries(entries) as Colors
 }
 
-/** Cleans a line, each stretch of one colour by itself. Only dashkeep's own colours stay. */
+/** Cleans a line and keeps only dashkeep's own colours. */
 export function cleanColored(line: string): string {
   return mapText(line, (text) => cleanLine(text))
 }
 
-/** A line as the terminal gets it: clean, with dashkeep's own colours. */
+/** Returns a line for the terminal: clean, with dashkeep's own colours as normal escape sequences. */
 export function paintLine(line: string): string {
   return mapParts(
     line,
@@ -44,7 +44,7 @@ export function paintLine(line: string): string {
   )
 }
 
-/** Changes the text of a clean line, stretch by stretch, and keeps its colours. */
+/** Changes the text between the colours of a clean line. */
 export function mapText(line: string, change: (text: string) => string): string {
   return mapParts(line, change, (code) => `${code};${proof}`)
 }
@@ -56,6 +56,6 @@ function mapParts(
 ): string {
   const parts = line.split(ownSequence)
   return parts
-    .map((part, place) => (place % 2 === 0 ? ofText(part) : `\u001b[${ofCode(part)}m`))
+    .map((part, index) => (index % 2 === 0 ? ofText(part) : `\u001b[${ofCode(part)}m`))
     .join('')
 }

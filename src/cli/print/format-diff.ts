@@ -17,15 +17,15 @@ const CONTEXT = 20
 /** Lines of a text shown. */
 const MAX_LINES = 40
 
-/** Said when bytes differ and nothing in the opened form does. */
-const sameContent = 'the same content, written in another way'
+/** Printed when the bytes differ and the expanded content is equal. */
+const sameContent = 'the same content in different bytes'
 
-/** What the lines are made for. */
+/** How differences are printed. */
 export interface DiffStyle {
   readonly colors: Colors
-  /** Differences shown at most. */
+  /** Maximum number of differences. */
   readonly limit?: number | undefined
-  /** Columns that a line may have; as many as it takes when undefined. */
+  /** Maximum width of a line, in columns; undefined for no limit. */
   readonly columns?: number | undefined
 }
 
@@ -34,10 +34,10 @@ interface LineStyle {
   readonly columns: number
 }
 
-/** Lines as long as they take. */
+/** Lines of any length. */
 const wide = { columns: Number.POSITIVE_INFINITY }
 
-/** Every difference in a line, or a few where texts are long. Nothing in them steers a terminal. */
+/** Formats each difference as one line, or as several when the texts are long. */
 export function formatDifferences(
   diff: ObjectDiff,
   { colors, limit = Number.POSITIVE_INFINITY, columns = Number.POSITIVE_INFINITY }: DiffStyle,
@@ -70,7 +70,7 @@ function formatDifference(difference: Difference, diff: ObjectDiff, style: LineS
   }
 }
 
-/** A panel's label says enough; any other value is shown. */
+/** The value of an item. A panel has none: its label names it. */
 function describeItem(path: readonly Step[], value: JsonValue): string {
   return isPanel(path.at(-1)) ? '' : `: ${formatValue(value)}`
 }
@@ -105,7 +105,7 @@ function formatChange(
   return widthOf(line) <= columns ? [line] : inTwoLines(path, values, colors)
 }
 
-/** Both values below the path, so that each has a line of its own. */
+/** Prints the path and below it each value on a line of its own. */
 function inTwoLines(path: string, [before, after]: readonly [string, string], colors: Colors) {
   return [
     `${colors.yellow('~')} ${path}:`,
@@ -114,7 +114,7 @@ function inTwoLines(path: string, [before, after]: readonly [string, string], co
   ]
 }
 
-/** The lines that were removed and added, without those that stay. */
+/** The removed and added lines of a text. */
 function formatLines(before: string, after: string, colors: Colors): string[] {
   const [left, right] = [before.split('\n'), after.split('\n')]
   const gaps = findGaps(left, right, (one, other) => one === other)
@@ -127,7 +127,7 @@ function formatLines(before: string, after: string, colors: Colors): string[] {
   return [...lines.slice(0, MAX_LINES), ...more].map((line) => `    ${line}`)
 }
 
-/** What differs of two long texts, with a little around it. */
+/** The different part of two long texts, with some context. */
 function cutToDifference(before: string, after: string): [string, string] {
   const { start, end } = commonEnds(before, after)
   const from = Math.max(start - CONTEXT, 0)
@@ -139,7 +139,7 @@ function cutToDifference(before: string, after: string): [string, string] {
   return [cut(before), cut(after)]
 }
 
-/** How many characters two texts have in common at their start, and then at their end. */
+/** The number of equal characters at the start and at the end of two texts. */
 function commonEnds(left: string, right: string) {
   const shorter = Math.min(left.length, right.length)
   let start = 0
@@ -159,7 +159,7 @@ function shorten(text: string, max = MAX_VALUE): string {
   return text.length > max ? `${text.slice(0, max)}…` : text
 }
 
-/** `panelsJSON › panel 3 (Errors by host) › title`: the way from the saved object on. */
+/** `panelsJSON › panel 3 (Errors by host) › title`: the path inside the saved object. */
 function formatPath(
   path: readonly Step[],
   diff: ObjectDiff,
@@ -170,7 +170,7 @@ function formatPath(
   return steps.join(' › ') || 'the hit'
 }
 
-/** Without what is around every saved object: in the oldest form that is `_source` alone. */
+/** A path without the members that surround every saved object; in the oldest form only `_source`. */
 function ownPath(path: readonly Step[], type: string): readonly Step[] {
   if (path[0] !== '_source') return path
   const own = path[1] === type && path.length > 2 ? path.slice(2) : path.slice(1)
@@ -190,7 +190,7 @@ function isPanel(step: Step | undefined): boolean {
   return typeof step === 'object' && step.by === 'panelIndex'
 }
 
-/** How people know an item: its title, or the object it shows. */
+/** The title of an item, or the object that it shows. */
 function titleOfItem(item: JsonObject, { references }: ObjectDiff): string | undefined {
   const config = asJsonObject(item.get('embeddableConfig'))
   const inner = asJsonObject(config?.get('attributes')) ?? asJsonObject(config?.get('savedVis'))
@@ -202,7 +202,7 @@ function titleOfItem(item: JsonObject, { references }: ObjectDiff): string | und
   return [...titles, shown?.id, named, kind].find((text) => text !== undefined && text !== '')
 }
 
-/** One line that says what a person would look at first: the title, the panels, the members. */
+/** Summarizes the differences in one line: title, panels, members. */
 export function summarizeDifferences(diff: ObjectDiff): string {
   const { differences, type } = diff
   if (differences.length === 0) return sameContent

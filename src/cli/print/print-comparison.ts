@@ -8,13 +8,13 @@ import type { Terminal } from '../terminal.ts'
 import { formatDifferences } from './format-diff.ts'
 import { fitText, formatObject, formatTable, roomBeside } from './table.ts'
 
-/** Differences shown of one object, unless it was asked for. */
+/** Maximum number of differences per object, unless `--object` names it. */
 const MAX_SHOWN = 40
 
-/** What stands before the differences of an object. */
+/** Indentation of an object's differences. */
 const INDENT = '      '
 
-/** Both sides and what is compared of them. */
+/** Both sides of a comparison, and the types to compare. */
 export interface Comparison {
   readonly before: SnapshotSide
   readonly after: SnapshotSide
@@ -26,11 +26,11 @@ export interface Comparison {
 interface PrintOptions {
   /** Counts only. */
   readonly stat: boolean
-  /** Every difference, however many: one object was asked for. */
+  /** Prints all differences: `--object` names one object. */
   readonly whole: boolean
 }
 
-/** Prints what differs, as JSON or for people. */
+/** Prints the differences, as text or as JSON. */
 export async function printComparison(
   terminal: Terminal,
   comparison: Comparison,

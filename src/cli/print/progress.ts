@@ -2,38 +2,38 @@ import type { TakeProgress } from '../../archive/take-options.ts'
 import { cleanLine } from '../../clean-text.ts'
 import { formatBytes, plural } from '../../wording.ts'
 
-/** What a step works through; how much that is, where it is known. */
+/** What a step counts, and the totals if they are known. */
 export interface StepSize {
   /** What is counted, such as `snapshot`. */
   readonly unit?: string | undefined
   readonly total?: number | undefined
   readonly totalBytes?: number | undefined
-  /** Counts what the store does, as `watchStore` tells; otherwise whoever does the step counts. */
+  /** Counts this action of the store (see `watchStore`). Without it, the caller counts. */
   readonly counting?: StoreAction | undefined
 }
 
-/** What a store does, one object at a time. */
+/** An action of a store on one object. */
 export type StoreAction = 'list' | 'read' | 'remove'
 
 /**
- * A line at the bottom of a watched terminal: what is going on, how far it is, how fast, for how long,
- * and how long it will take from here where the total is known. Draws nothing where nobody watches.
+ * A line at the bottom of a terminal: the present step, its counts, rate and duration, and the
+ * remaining time if the total is known. Draws nothing when standard error is not a terminal.
  */
 export interface Progress {
-  /** Begins a step in place of the one before. */
+  /** Starts a step and ends the one before. */
   begin(what: string, size?: StepSize): void
-  /** Counts one more, or several. */
+  /** Adds to the count, by default one. */
   advance(by?: number): void
   addBytes(bytes: number): void
-  /** Counts what the store has done, when the step asked for that. */
+  /** Counts an action of the store, if the step counts this action. */
   saw(action: StoreAction): void
-  /** Says what is at work now. */
+  /** Shows a text at the end of the line, such as the present account. */
   note(text: string): void
-  /** Takes the line away until something moves: results are about to be written. */
+  /** Hides the line until the next update, so that results can be written. */
   hide(): void
-  /** Lets the log write to the terminal, and draws the line again below. */
+  /** Hides the line while `write` writes log lines, and draws it again below them. */
   around(write: () => void): void
-  /** Takes the line away until the next step begins. */
+  /** Hides the line until the next step. */
   end(): void
 }
 
@@ -53,7 +53,7 @@ interface Step extends StepSize {
   note: string
 }
 
-/** Milliseconds between two drawings, and between two while nothing moves. */
+/** Minimum time between two drawings, and the time between two when nothing changes. */
 const REDRAW_MS = 100
 const TICK_MS = 1000
 
@@ -86,7 +86,7 @@ export function createProgress({ watched, draw, columns }: ProgressOptions): Pro
     begin(what, size = {}) {
       if (!watched) return
       step = { ...size, what, begunAt: performance.now(), done: 0, bytes: 0, note: '' }
-      // A process that has nothing else to wait for ends; the line must not hold it.
+      // The timer must not keep the process alive.
       ticks ??= setInterval(redraw, TICK_MS).unref()
       redraw()
     },
@@ -118,7 +118,7 @@ export function createProgress({ watched, draw, columns }: ProgressOptions): Pro
   }
 }
 
-/** Feeds the progress from exports that arrive, of which each says how much of it there is so far. */
+/** Returns a function that adds received exports to the progress. */
 export function countArrivals(progress: Progress) {
   const counted = new Map<string, number>()
   return (name: string, step: TakeProgress): void => {
@@ -127,7 +127,7 @@ export function countArrivals(progress: Progress) {
     const before = counted.get(`${name}/${type}`) ?? 0
     counted.set(`${name}/${type}`, bytes)
     progress.note(`${name}: ${type}, ${plural(objects, 'object')}`)
-    // An export that is begun again counts anew.
+    // A repeated export starts again at zero.
     progress.addBytes(bytes >= before ? bytes - before : bytes)
   }
 }
@@ -143,7 +143,7 @@ function describeStep(step: Step, elapsedMs: number): string {
   if (bytes > 0) {
     parts.push(formatBytes(bytes) + (totalBytes ? ` of ${formatBytes(totalBytes)}` : ''))
   }
-  // The first moments tell nothing of the rate.
+  // The rate of the first second is not reliable.
   if (seconds >= 1 && bytes > 0) parts.push(`${formatBytes(bytes / seconds)}/s`)
   else if (seconds >= 1 && done > 0) parts.push(`${formatRate(done / seconds)}/s`)
   parts.push(formatClock(seconds))
@@ -168,7 +168,7 @@ function formatClock(seconds: number): string {
   return `${front}:${twoDigits(rest)}`
 }
 
-/** Cuts a line, counting two columns for whatever may be as wide: a line that wraps cannot be erased. */
+/** Cuts a line to the width, because a wrapped line cannot be erased. Wide characters count as two columns. */
 function fitWidth(text: string, columns: number): string {
   let width = 0
   let fitting = ''

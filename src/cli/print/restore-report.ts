@@ -4,7 +4,7 @@ import type { RestoreSource } from '../../restore/source.ts'
 import { formatAge, formatTime, plural } from '../../wording.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** What to restore: where it comes from, and which objects. */
+/** The source of a restore and the chosen objects. */
 export interface Restoring {
   readonly source: RestoreSource
   /** The snapshot's manifest; undefined for a folder. */
@@ -12,10 +12,10 @@ export interface Restoring {
   readonly selection: Selection
 }
 
-/** Lines shown of each kind on a terminal; `--json` has them all. */
+/** Maximum number of lines of each kind; `--json` has them all. */
 export const MAX_SHOWN = 20
 
-/** Says what is restored from. */
+/** Prints the source of the objects. */
 export function printSource(terminal: Terminal, { source, manifest }: Restoring): void {
   const takenAt = manifest && new Date(manifest.takenAt)
   const taken = takenAt
@@ -34,7 +34,7 @@ export function sourceToJson({ source, manifest }: Restoring) {
   }
 }
 
-/** Names what the objects need and a restore does not bring. */
+/** Prints the objects that the restored ones need and that the restore does not include. */
 export function printNeeds(
   terminal: Terminal,
   { indexPatterns, others, unexplained }: Selection,
@@ -46,16 +46,16 @@ export function printNeeds(
   })
   printList(terminal, unexplained, ({ id, names }) => {
     const list = names.join(', ')
-    return `${colors.yellow('missing')} what ${id} calls ${list}: its references do not say`
+    return `${colors.yellow('missing')} the object that ${id} calls ${list}: its references do not name it`
   })
   if (indexPatterns.length > 0) {
-    terminal.print('Index patterns that must be there, since no export holds them:')
+    terminal.print('Index patterns that must exist, because no export includes them:')
     printList(terminal, indexPatterns, ({ objectId, neededBy }) => {
       return `  ${objectId}  ${colors.dim(`for ${plural(neededBy.length, 'object')}`)}`
     })
   }
   if (others.length > 0) {
-    terminal.print('Other objects that must be there, of types that were not backed up:')
+    terminal.print('Other objects that must exist, of types that were not backed up:')
     printList(terminal, others, (object) => `  ${describe(object)}`)
   }
 }
@@ -66,7 +66,7 @@ function describe({ type, objectId, neededBy }: MissingObject): string {
   return `${type}:${objectId}, needed by ${first}${more}`
 }
 
-/** Prints a line, or several, for each item, and how many more there are. */
+/** Prints the lines of each item, up to a limit, and the number of hidden items. */
 export function printList<Item>(
   terminal: Terminal,
   items: readonly Item[],
@@ -74,7 +74,7 @@ export function printList<Item>(
 ): void {
   for (const item of items.slice(0, MAX_SHOWN)) terminal.print(linesOf(item))
   const more = items.length - MAX_SHOWN
-  if (more > 0) terminal.print(`  … and ${more} more (--json names all)`)
+  if (more > 0) terminal.print(`  … and ${more} more (--json lists all)`)
 }
 
 /** Stable members for programs. */

@@ -18,30 +18,30 @@ import type { Restoring } from './restore-report.ts'
 import { needsToJson, printList, printNeeds, printSource, sourceToJson } from './restore-report.ts'
 import { fitText, formatObject, roomBeside } from './table.ts'
 
-/** Where the objects go. */
+/** The target of a restore. */
 export interface Into {
   readonly config: AccountConfig
   readonly account: Account
   readonly address: string
 }
 
-/** Everything there is to say of a restore to the service. */
+/** The plan and the result of a restore to the service. */
 export interface Outcome {
   readonly restoring: Restoring
   readonly into: Into
   readonly plan: RestorePlan
-  /** What overwriting changes; with `--json` only. */
+  /** The changes by overwriting; only with `--json`. */
   readonly patches: ReadonlyMap<PlannedObject, readonly PatchOperation[]> | undefined
   readonly agreed: boolean
-  /** The snapshot that keeps what was overwritten. */
+  /** The snapshot of the objects before the restore. */
   readonly before: string | undefined
-  /** Undefined when nothing was to be sent, or nobody agreed. */
+  /** Undefined when there was nothing to send or no confirmation. */
   readonly applied: AppliedRestore | undefined
 }
 
 /**
- * Done when the service names no failure and a fresh export shows every object as it should be;
- * the code of what went wrong when nothing is known to be restored.
+ * Returns 0 when the service reports no failure and a fresh export has every object as it was sent.
+ * Returns the exit code of the error when no object is known to be restored, otherwise 3.
  */
 export function exitCodeFor({ plan, applied }: Outcome): number {
   if (applied === undefined) return exitCodes.done
@@ -55,21 +55,21 @@ export function exitCodeFor({ plan, applied }: Outcome): number {
 }
 
 const actions: readonly [RestoreAction, string][] = [
-  ['create', 'the service does not have them'],
-  ['overwrite', 'the service has another state of them'],
-  ['leave', 'the service has another state of them, and --overwrite was not given'],
-  ['same', 'the service has them just so'],
+  ['create', 'not in the service'],
+  ['overwrite', 'different in the service'],
+  ['leave', 'different in the service, kept without --overwrite'],
+  ['same', 'identical in the service'],
 ]
 
 const signs: Partial<Record<RestoreAction, string>> = { create: '+', overwrite: '~', leave: '=' }
 
-/** What stands before the differences of an object. */
+/** Indentation of an object's differences. */
 const INDENT = '      '
 
-/** Differences shown of one object. */
+/** Maximum number of differences per object. */
 const MAX_DIFFERENCES = 10
 
-/** Shows what is going to happen, what it changes, and what is needed besides. */
+/** Prints the plan, the changes by overwriting, and the objects that must exist. */
 export async function printPlan(
   terminal: Terminal,
   {
@@ -84,7 +84,7 @@ export async function printPlan(
   printSource(terminal, restoring)
   terminal.print(`Into account ${account.accountId} (${account.accountName}) at ${address}`)
   if (selection.added > 0) {
-    terminal.print(`With ${plural(selection.added, 'object')} that the chosen ones need`)
+    terminal.print(`Includes ${plural(selection.added, 'object')} that the chosen objects need`)
   }
   terminal.print()
   const changes = await describeChanges(terminal, overwrites)
@@ -106,7 +106,7 @@ export async function printPlan(
   terminal.print()
 }
 
-/** The lines that say what overwriting changes, for the objects that are shown. */
+/** The lines that describe the changes by overwriting. */
 async function describeChanges(
   terminal: Terminal,
   overwrites: AsyncIterable<Overwrite>,
@@ -124,7 +124,7 @@ async function describeChanges(
   return changes
 }
 
-/** Says what has happened. */
+/** Prints the result. */
 export function printOutcome(terminal: Terminal, outcome: Outcome): void {
   const { colors } = terminal
   const { plan, before, applied, restoring } = outcome
@@ -133,11 +133,12 @@ export function printOutcome(terminal: Terminal, outcome: Outcome): void {
     terminal.print(total === 0 ? nothingToSend(plan) : 'Nothing was sent')
     return
   }
-  if (before !== undefined) terminal.print(`The state before is kept as snapshot ${before}`)
+  if (before !== undefined)
+    terminal.print(`Snapshot ${before} holds the objects from before the restore`)
   printEnds(terminal, applied, total)
   const { notSent, failed } = applied
   if (failed.length > 0) {
-    terminal.print(`The service names ${plural(failed.length, 'object')} as failed:`)
+    terminal.print(`The service reports ${plural(failed.length, 'object')} as failed:`)
     printList(terminal, failed, (name) => `  ${colors.red('!')} ${name}`)
   }
   for (const error of errorsOf(applied)) {
@@ -146,16 +147,16 @@ export function printOutcome(terminal: Terminal, outcome: Outcome): void {
   }
   if (notSent > 0) terminal.print(`${plural(notSent, 'object')} not sent`)
   if (exitCodeFor(outcome) === exitCodes.done && !terminal.signal.aborted) return
-  // `latest` may mean the snapshot of the state before by then.
+  // `latest` may now be the snapshot that was taken before the restore.
   const snapshot = restoring.manifest?.snapshot
-  const naming = snapshot === undefined ? '' : `, naming snapshot ${snapshot}`
-  terminal.print(`To finish, run it again with the same options${naming}`)
+  const naming = snapshot === undefined ? '' : ` and snapshot ${snapshot}`
+  terminal.print(`To finish, run the command again with the same options${naming}`)
 }
 
 function nothingToSend({ objects }: RestorePlan): string {
   const left = objects.filter(({ action }) => action === 'leave').length
   if (left === 0) return 'Nothing to send'
-  return `Nothing to send without --overwrite, which would replace ${plural(left, 'object')}`
+  return `Nothing to send; --overwrite would replace ${plural(left, 'object')}`
 }
 
 function printEnds(
@@ -167,17 +168,17 @@ function printEnds(
   if (outcomes === undefined) {
     const reason = unchecked ? `: ${unchecked.message}` : ''
     terminal.print(
-      `${colors.yellow('sent')} ${total - notSent} of ${plural(total, 'object')}; what has become of them was not checked${reason}`,
+      `${colors.yellow('sent')} ${total - notSent} of ${plural(total, 'object')}; the result was not checked${reason}`,
     )
     return
   }
   const lost = [...outcomes].filter(([, ended]) => ended !== 'restored')
   const color = lost.length === 0 ? colors.green : colors.yellow
   terminal.print(
-    `${color('restored')} ${total - lost.length} of ${plural(total, 'object')}, as a fresh export shows`,
+    `${color('restored')} ${total - lost.length} of ${plural(total, 'object')}, confirmed by a fresh export`,
   )
   printList(terminal, lost, ([{ entry }, ended]) => {
-    const state = ended === 'absent' ? 'is not there' : 'is there in another state'
+    const state = ended === 'absent' ? 'is missing' : 'is different'
     return `  ${colors.red('!')} ${entry.id} ${state}`
   })
 }

@@ -1,11 +1,11 @@
 import type { AccountState } from '../../archive/account-state.ts'
 import type { AccountStatus } from '../../archive/status.ts'
 
-/** One account as `status` tells people and programs of it. */
+/** One account in the output of `status`. */
 export interface Line {
   readonly state: AccountState
   readonly accountId: number | undefined
-  /** The service's name of it, or the configured one when the archive holds nothing of it. */
+  /** The name that the service uses, or the configured name when the archive has no snapshot. */
   readonly name: string | undefined
   readonly configuredAs: string | undefined
   readonly status: AccountStatus | undefined
@@ -13,4 +13,4 @@ export interface Line {
 
 /** Why an account without a configured id is missing. */
 export const unknownOwner =
-  'the newest snapshot of no account was taken under this name; run a backup, or set its accountId'
+  'no newest snapshot was taken under this name; run a backup, or set its accountId'

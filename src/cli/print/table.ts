@@ -2,22 +2,22 @@ import stringWidth from 'fast-string-width'
 import type { Terminal } from '../terminal.ts'
 import { cleanColored, mapText } from './colors.ts'
 
-/** How a table is laid out where the terminal is narrow. Columns go by the words of the header. */
+/** Layout of a table, also for narrow terminals. Columns are named by their headings. */
 export interface TableLayout {
-  /** Places of the columns that are aligned to the right. */
+  /** Indexes of the right-aligned columns. */
   readonly right?: readonly number[]
-  /** Columns of text that may be shortened; ids and names of snapshots are to be copied. */
+  /** Columns whose text may be cut. Ids and snapshot names are never cut, so that they can be copied. */
   readonly flexible?: readonly string[]
-  /** Columns that may be left out, the first one first. */
+  /** Columns that may be left out, in this order. */
   readonly optional?: readonly string[]
   /**
-   * The last column, when its text may go over several lines. Only for dashkeep's own words: text from
-   * outside begins no line.
+   * The last column, if its text may wrap. Only for dashkeep's own text: text from outside must not
+   * start a line.
    */
   readonly wrapped?: string
 }
 
-/** The least width that is left of a column of text, unless it needs less. */
+/** The minimum width of a column that is cut. */
 const MIN_TEXT = 12
 
 /** Spaces between two columns. */
@@ -58,7 +58,7 @@ export function formatTable(
   })
 }
 
-/** The widths of the columns that stay; undefined for those that are left out. */
+/** The width of each column; undefined for a column that is left out. */
 function fitWidths(
   natural: readonly number[],
   columns: number,
@@ -90,8 +90,8 @@ function totalOf(widths: readonly number[]): number {
 }
 
 /**
- * Cuts a text to what the rest of its line leaves of a terminal's width, such as an id before it, and
- * ends it with an ellipsis. A few columns of it stay in any case. In a pipe it stays whole.
+ * Cuts a text to the width that `rest`, the other text of the line, leaves on the terminal. Ends a cut
+ * text with an ellipsis and keeps at least 12 columns. Cuts nothing in a pipe.
  */
 export function fitText(
   { columns }: Pick<Terminal, 'columns'>,
@@ -102,7 +102,7 @@ export function fitText(
   return shorten(cleanColored(text), Math.max(roomBeside({ columns }, rest), MIN_TEXT))
 }
 
-/** A line that names an object after a sign. On a terminal the title is cut, the id is not. */
+/** A line with a sign, the id and the title of an object. On a terminal the title may be cut. */
 export function formatObject(
   terminal: Pick<Terminal, 'colors' | 'columns'>,
   sign: string,
@@ -112,18 +112,18 @@ export function formatObject(
   return title ? `${start}  ${terminal.colors.dim(fitText(terminal, title, `${start}  `))}` : start
 }
 
-/** Columns of a terminal that the rest of a line leaves; without end in a pipe. */
+/** The columns that `rest` leaves on the terminal; infinite in a pipe. */
 export function roomBeside({ columns }: Pick<Terminal, 'columns'>, rest: string): number {
   if (columns === undefined) return Number.POSITIVE_INFINITY
   return Math.max(columns - widthOf(rest), 0)
 }
 
-/** Columns that a line takes, colours aside. */
+/** The width of a line in columns. */
 export function widthOf(line: string): number {
   return stringWidth(cleanColored(line))
 }
 
-/** Cuts a cell, colours kept, and ends it with an ellipsis. */
+/** Cuts a cell, keeps its colours and ends it with an ellipsis. */
 function shorten(cell: string, columns: number): string {
   if (stringWidth(cell) <= columns) return cell
   let left = columns - 1
@@ -139,7 +139,7 @@ function shorten(cell: string, columns: number): string {
   })
 }
 
-/** Breaks a text between words. A word that is longer than a line stays whole. */
+/** Wraps a text between words. A word longer than a line is not broken. */
 function wrap(text: string, columns: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

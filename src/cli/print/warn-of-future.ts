@@ -17,19 +17,19 @@ export function warnOfFuture(
   )
 }
 
-/** Logs the same for names that are already known to be from the future; nothing without a name. */
+/** Logs a warning for the names of snapshots from the future, if there are any. */
 export function logFuture(log: Logger, accountId: number, fromFuture: readonly string[]): void {
   const warning = warningOfFuture(accountId, fromFuture)
   if (warning !== undefined) log.warn({ accountId, fromFuture }, warning)
 }
 
-/** Collects the snapshots from the future among folders that pass one by one. */
+/** Collects snapshots from the future. */
 export interface FutureWatch {
-  /** Whether this one is from the future. */
+  /** Adds a snapshot if it is from the future. Returns whether it is. */
   see(folder: SnapshotFolder): boolean
-  /** Names seen so far. */
+  /** The collected names. */
   names(): string[]
-  /** Logs a warning for each account of which one was seen. */
+  /** Logs a warning for each account with collected snapshots. */
   warn(log: Logger): void
 }
 

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import type { Terminal } from '../terminal.ts'
 import type { Progress } from './progress.ts'
 
-/** Opens the archive; on a watched terminal the progress counts what is listed, read and removed. */
+/** Opens the archive. The progress counts what is listed, read and removed. */
 export async function openWatchedArchive(
   { env, watched, progress }: Terminal,
   { config, log }: Pick<Context, 'config' | 'log'>,
@@ -14,7 +14,7 @@ export async function openWatchedArchive(
   return watched ? watchStore(store, progress) : store
 }
 
-/** The same store, which tells the progress what it does. */
+/** Wraps a store so that the progress counts its actions. */
 export function watchStore(store: ObjectStore, progress: Progress): ObjectStore {
   return {
     ...store,
@@ -42,7 +42,7 @@ export function watchStore(store: ObjectStore, progress: Progress): ObjectStore 
   }
 }
 
-/** The same service for a restore, whose exports the progress counts. */
+/** Wraps a service so that the progress counts the bytes of its exports. */
 export function watchSource<Source extends Pick<SavedObjectSource, 'exportObjects'>>(
   source: Source,
   progress: Progress,
@@ -56,7 +56,7 @@ export function watchSource<Source extends Pick<SavedObjectSource, 'exportObject
   }
 }
 
-/** The same bytes, which the progress counts as they pass. */
+/** Passes bytes on and counts them. */
 async function* countBytes(
   body: AsyncIterable<Uint8Array>,
   progress: Progress,

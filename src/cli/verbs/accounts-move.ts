@@ -12,14 +12,14 @@ import type { SubAccount } from '../../accounts/service.ts'
 import { DashkeepError } from '../../errors.ts'
 import { exitCodeOfInterruption, exitCodes } from '../../run/exit-codes.ts'
 import {
-  type LeftMove,
-  leftToJson,
+  type NextCommands,
   outcomeToJson,
   printConflict,
-  printLeft,
   printOutcome,
   printPlan,
-  type WaysOn,
+  printUnfinished,
+  type UnfinishedMove,
+  unfinishedToJson,
 } from '../print/accounts-move-report.ts'
 import { type Answer, confirm, notConfirmed, type Terminal } from '../terminal.ts'
 import {
@@ -70,8 +70,8 @@ export async function moveCapacity(terminal: Terminal, options: MoveVerbOptions)
   if (wanted === undefined) {
     const record = recordOf(left, path, mainId)
     const review = reviewMove(accounts, record.plan.steps)
-    const found = { record, review, waysOn: waysOn(options, path) }
-    if (!terminal.json) printLeft(terminal, found, managing)
+    const found = { record, review, nextCommands: nextCommands(options, path) }
+    if (!terminal.json) printUnfinished(terminal, found, managing)
     const takeUp = discard ? discardMove : resumeMove
     return await takeUp(terminal, moving, found)
   }
@@ -100,32 +100,41 @@ async function beginMove(terminal: Terminal, moving: Moving, record: MoveRecord)
 }
 
 /** Resumes an unfinished move, unless somebody else has changed its accounts since. */
-async function resumeMove(terminal: Terminal, moving: Moving, left: LeftMove): Promise<number> {
+async function resumeMove(
+  terminal: Terminal,
+  moving: Moving,
+  left: UnfinishedMove,
+): Promise<number> {
   const { record, review } = left
   const [conflict] = review.conflicts
   if (conflict !== undefined) {
     const error = new ChangedMeanwhile(conflict)
-    if (terminal.json) terminal.printJson(leftToJson(left, { ended: 'unfinished', error }))
+    if (terminal.json) terminal.printJson(unfinishedToJson(left, { ended: 'unfinished', error }))
     else printConflict(terminal, error, left)
     return exitCodes.partly
   }
   const answer = await ask(terminal, moving, record)
   if (answer === 'yes') return carryOut(terminal, moving, { record, startGb: review.nowGb })
   const bodies = bodiesOf(moving.accounts, record.plan, moving.managing)
-  if (terminal.json) terminal.printJson({ ...leftToJson(left), bodies })
+  if (terminal.json) terminal.printJson({ ...unfinishedToJson(left), bodies })
   if (answer === 'unasked') throw notConfirmed('resume the move')
   return exitCodes.done
 }
 
 /** Deletes the journal of an unfinished move and leaves the accounts as they are. */
-async function discardMove(terminal: Terminal, moving: Moving, left: LeftMove): Promise<number> {
+async function discardMove(
+  terminal: Terminal,
+  moving: Moving,
+  left: UnfinishedMove,
+): Promise<number> {
   const { options, journal } = moving
   const question = 'Delete the journal of this move?'
   const answer = options.dryRun ? 'no' : await confirm(terminal, question, options)
   const agreed = answer === 'yes'
   if (agreed) await journal.end()
   const discarded = terminal.colors.green('discarded')
-  if (terminal.json) terminal.printJson(leftToJson(left, agreed ? { ended: 'discarded' } : {}))
+  if (terminal.json)
+    terminal.printJson(unfinishedToJson(left, agreed ? { ended: 'discarded' } : {}))
   else if (agreed) {
     terminal.print(`${discarded} ${journal.path}; the accounts stay as they are`)
   } else terminal.print('The journal was not deleted')
@@ -160,7 +169,7 @@ async function carryOut(
   const { signal } = terminal
   terminal.progress.begin('moving the capacity')
   const outcome = await applyMove(service, record, { journal, mainId, pollLimits, signal })
-  const ways = waysOn(options, journal.path)
+  const ways = nextCommands(options, journal.path)
   if (terminal.json) terminal.printJson(outcomeToJson({ ...record.plan, startGb }, outcome, ways))
   else printOutcome(terminal, outcome, ways)
   return exitCodeFor(outcome, signal)
@@ -221,7 +230,7 @@ function usage(state: string, hint: string): DashkeepError {
 }
 
 /** The command lines that finish and discard an unfinished move. */
-function waysOn({ account, config }: MoveVerbOptions, path: string): WaysOn {
+function nextCommands({ account, config }: MoveVerbOptions, path: string): NextCommands {
   const given = [
     ...(config === undefined ? [] : ['--config', config]),
     ...(account === undefined ? [] : ['--account', account]),

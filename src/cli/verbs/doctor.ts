@@ -18,17 +18,17 @@ import type { Terminal } from '../terminal.ts'
 import { coverageReasons, readCoverage } from './accounts-coverage.ts'
 import { manage, nameAccount } from './management.ts'
 
-/** One thing that was looked at. */
+/** The result of one check. */
 interface Finding {
   readonly check: string
   readonly result: 'ok' | 'warning' | 'failed'
   readonly detail: string
   readonly hint?: string | undefined
-  /** What lies behind a failure, for the log. */
+  /** The cause of a failure, for the log. */
   readonly cause?: string | undefined
 }
 
-/** `dashkeep doctor`: a line for each finding; exit 1 when one of them would fail a backup. */
+/** `dashkeep doctor`: prints a line for each finding; exit code 1 when one would make a backup fail. */
 export async function doctor(terminal: Terminal, options: CommonOptions): Promise<number> {
   const context = await createContext(terminal, options, ['accounts', 'store'])
   terminal.progress.begin('checking')
@@ -79,7 +79,7 @@ async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Fi
   }
 }
 
-/** Returns the account that the token belongs to, when the service says so. */
+/** Checks an account. Returns the id of the account that the token belongs to, if the service tells. */
 async function* examineAccount(
   account: AccountConfig,
   { config, log }: Context,
@@ -87,8 +87,8 @@ async function* examineAccount(
 ): AsyncGenerator<Finding, number | undefined> {
   const check = `account ${account.name}`
   if (isReadable(account.baseUrl)) {
-    const detail = `${account.baseUrl} is not encrypted: the token can be read on the way`
-    yield { check, result: 'warning', detail, hint: 'use https://' }
+    const detail = `${account.baseUrl} is not encrypted: others on the network can read the token`
+    yield { check, result: 'warning', detail, hint: 'use an https:// address' }
   }
   try {
     await using service = await connectAccount(account, config, { env, log, now })
@@ -96,17 +96,17 @@ async function* examineAccount(
     const owner = `the token belongs to account ${accountId} (${accountName})`
     if (account.accountId !== undefined && account.accountId !== accountId) {
       const hint = 'use a token of the expected account, or correct the expected account id'
-      yield { check, result: 'failed', detail: `${owner}, expected is ${account.accountId}`, hint }
+      yield { check, result: 'failed', detail: `${owner}, expected ${account.accountId}`, hint }
     } else {
-      yield { check, result: 'ok', detail: `${owner}; the region is right` }
+      yield { check, result: 'ok', detail: `${owner}; the region is correct` }
     }
     if (account.accountId === undefined) {
-      const detail = 'no expected account id: a token of any account would be taken'
+      const detail = 'no expected account id: dashkeep accepts a token of any account'
       yield {
         check,
         result: 'warning',
         detail,
-        hint: `set accountId to ${accountId}, or DASHKEEP_ACCOUNT_ID without a file`,
+        hint: `set accountId (or DASHKEEP_ACCOUNT_ID) to ${accountId}`,
       }
     }
     const proxy = config.findProxy(new URL(account.baseUrl))
@@ -117,7 +117,7 @@ async function* examineAccount(
     yield* examineExports(service, { account, types: config.types, signal })
     if (account.include?.includes('sub-accounts')) {
       const { length } = await service.listSubAccounts({ signal })
-      yield { check, result: 'ok', detail: `the token may list the sub accounts: ${length}` }
+      yield { check, result: 'ok', detail: `the token can list the sub accounts (${length})` }
     }
     return accountId
   } catch (error) {
@@ -126,7 +126,7 @@ async function* examineAccount(
   }
 }
 
-/** Begins an export of each type and reads no more than its beginning. */
+/** Starts an export of each type and stops after its first bytes. */
 async function* examineExports(
   service: SavedObjectSource,
   options: { account: AccountConfig; types: readonly string[]; signal: AbortSignal },
@@ -146,13 +146,13 @@ async function* examineExports(
   yield { check, result: 'ok', detail: `the service exports ${exported.join(', ')}` }
 }
 
-/** Whether a token sent there travels in the clear, beyond this machine. */
+/** Whether a token sent to the address leaves this machine unencrypted. */
 function isReadable(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl)
   return protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
 }
 
-/** A backup is refused from `maxClockSkewMs` on, and its snapshots look late or early before that. */
+/** Judges the clock: from `maxClockSkewMs` on a backup fails, and below it snapshots can seem early or late. */
 function clockFinding(
   account: AccountConfig,
   skewMs: number | undefined,
@@ -160,14 +160,14 @@ function clockFinding(
 ): Finding {
   const check = `clock (${account.name})`
   if (skewMs === undefined) {
-    return { check, result: 'warning', detail: 'the service does not tell its time' }
+    return { check, result: 'warning', detail: 'the service does not send its time' }
   }
   const seconds = Math.round(Math.abs(skewMs) / 1000)
-  const detail = `${seconds} s from the service's clock`
+  const detail = `${seconds} s off the service's clock`
   const refused = Math.abs(skewMs) > maxClockSkewMs
   if (!refused && Math.abs(skewMs) <= futureToleranceMs) return { check, result: 'ok', detail }
-  const hint = "set this machine's clock, for example by NTP: snapshots are named by it"
-  const consequence = refused ? ', so a backup takes no snapshot' : ''
+  const hint = "set this machine's clock, for example with NTP; it names the snapshots"
+  const consequence = refused ? ', so backups fail' : ''
   return {
     check,
     result: refused ? 'failed' : 'warning',
@@ -193,7 +193,7 @@ async function* examineStore(
   }
 }
 
-/** What only prune needs is missed by prune alone: that may be what is wanted. */
+/** Describes the check of a store right. Rights that only prune needs are optional unless retention is configured. */
 function describeRight(
   { right, error, lockedUntil, left }: StoreRight,
   { store, mode, prunes }: { store: ObjectStore; mode: string | undefined; prunes: boolean },
@@ -202,7 +202,7 @@ function describeRight(
   const time = lockedUntil && formatTime(lockedUntil)
   if (left !== undefined && lockedUntil !== undefined) {
     const detail = `the probe ${store.url}/${left} is still there: it is locked until ${time}`
-    return { check, result: 'warning', detail, hint: 'remove it after that' }
+    return { check, result: 'warning', detail, hint: 'remove it after that time' }
   }
   if (error !== undefined) {
     const result = ['retention', 'delete'].includes(right) && !prunes ? 'warning' : 'failed'
@@ -210,15 +210,15 @@ function describeRight(
     return { ...failure(check, error), result, detail: `${error.message}${consequence}` }
   }
   if (right === 'lock') {
-    const detail = `a probe was locked in ${mode} mode until ${time}, and its lock reads back`
+    const detail = `a probe was locked in ${mode} mode until ${time}, and the server confirms the lock`
     return { check, result: 'ok', detail }
   }
   const isKept = right === 'delete' && time !== undefined
-  const kept = isKept ? `; its lock keeps the probe's bytes as an old version until ${time}` : ''
+  const kept = isKept ? `; the lock keeps the probe as an old version until ${time}` : ''
   return { check, result: 'ok', detail: `${store.url}${kept}` }
 }
 
-/** Whether the archive holds snapshots of another service under the id of an account. */
+/** Checks whether the archive holds snapshots of another service under the id of an account. */
 async function* examineOrigins(
   store: ObjectStore,
   claims: readonly Claim[],
@@ -238,7 +238,7 @@ async function* examineOrigins(
   }
 }
 
-/** Whether the main account can be managed, and its sub accounts are backed up, however long ago. */
+/** Checks whether the main account can be managed, and whether its sub accounts have any backup. */
 async function* examineManagement(
   context: Context,
   terminal: Terminal,
@@ -259,7 +259,7 @@ async function* examineManagement(
     for (const sub of accounts) {
       if (sub.state === 'covered') continue
       const detail = `${nameAccount(sub)}: ${coverageReasons[sub.state]}`
-      const hint = '`dashkeep accounts coverage` shows all sub accounts'
+      const hint = '`dashkeep accounts coverage` lists all sub accounts'
       yield { check: 'coverage', result: 'warning', detail, hint }
     }
   } catch (error) {

@@ -10,16 +10,16 @@ import type { ObjectStore } from '../../store/object-store.ts'
 import { formatBytes } from '../../wording.ts'
 import type { Context } from '../context.ts'
 
-/** What a drill of one account needs besides the archive. */
+/** The configuration and read options of a drill. */
 export interface DrillOptions {
   readonly context: Context
   readonly reading: ReadOptions & { readonly signal: AbortSignal }
 }
 
 /**
- * Restores a snapshot into a sandbox of its own, whose objects lie in a temporary file once they are
- * more than 2 MB. Throws an `unverified` error when the snapshot is damaged; any other error says
- * nothing about the snapshot.
+ * Restores a snapshot into a sandbox of its own. The sandbox writes more than 2 MB of objects to a
+ * temporary file. Throws an `unverified` error when the snapshot is damaged; any other error does not
+ * mean damage.
  */
 export async function drillAccount(
   store: ObjectStore,
@@ -47,13 +47,13 @@ export async function drillAccount(
     })
   } catch (error) {
     reading.signal.throwIfAborted()
-    // The client only sees status 500, or the interruption.
+    // The client sees only status 500 or the abort, not the error of the database.
     const cause: unknown = broken.signal.aborted ? broken.signal.reason : error
-    throw isSqliteError(cause) ? withoutRoom(manifest, cause) : cause
+    throw isSqliteError(cause) ? databaseError(manifest, cause) : cause
   }
 }
 
-/** A snapshot that was taken under larger limits than those of today is not damaged. */
+/** Refuses a snapshot that exceeds the present limits: it is not damaged. */
 function refuseBeyondLimits({ account, exports }: Manifest, { config }: Context): void {
   const { maxObjects, maxExportBytes } = scanLimitsOf(config)
   for (const { type, objects, file } of exports) {
@@ -67,7 +67,7 @@ function refuseBeyondLimits({ account, exports }: Manifest, { config }: Context)
     if (beyond === undefined) continue
     throw new DashkeepError(`Cannot drill account ${account.id}: ${type} ${beyond}`, {
       kind: 'usage',
-      hint: 'raise the limit as for the backup; each object takes 32 bytes of memory',
+      hint: 'raise the limit to the value that the backup used; each object takes 32 bytes of memory',
     })
   }
 }
@@ -119,23 +119,23 @@ const DISK_FULL = 13
 const CANNOT_OPEN = 14
 const NO_TEMPORARY_FOLDER = 6410
 
-function withoutRoom({ account, exports }: Manifest, cause: SqliteError): DashkeepError {
+function databaseError({ account, exports }: Manifest, cause: SqliteError): DashkeepError {
   const states: Record<number, string> = {
-    [NO_MEMORY]: 'it needs more memory',
+    [NO_MEMORY]: 'there is not enough memory',
     [DISK_FULL]: 'the disk of its temporary file is full',
-    [CANNOT_OPEN]: 'no folder for its temporary file can be written to',
-    [NO_TEMPORARY_FOLDER]: 'no folder for its temporary file can be written to',
+    [CANNOT_OPEN]: 'there is no writable folder for its temporary file',
+    [NO_TEMPORARY_FOLDER]: 'there is no writable folder for its temporary file',
   }
   const content = exports.reduce((sum, { file }) => sum + file.content.bytes, 0)
   const objects = exports.reduce((sum, entry) => sum + entry.objects, 0)
   const bytes = content * CONTENT_SHARE + objects * OBJECT_BYTES
-  const state = states[cause.errcode] ?? `its temporary file fails (SQLite ${cause.errcode})`
+  const state = states[cause.errcode] ?? `its temporary file failed (SQLite error ${cause.errcode})`
   return new DashkeepError(`Cannot drill account ${account.id}: ${state}`, {
-    hint: `set TMPDIR to a folder on a disk with ${formatBytes(bytes)} free: that much the drill of this account takes`,
+    hint: `set TMPDIR to a folder with ${formatBytes(bytes)} of free disk space, which this drill needs`,
     cause,
   })
 }
 
-/** What the temporary files take of the content's size, and for each object besides. */
+/** Size of the temporary files: this share of the content, and these bytes for each object. */
 const CONTENT_SHARE = 1.2
 const OBJECT_BYTES = 400

@@ -22,19 +22,19 @@ interface HistoryVerbOptions extends CommonOptions {
   readonly patch?: boolean
 }
 
-/** What happened to the object, with how its versions differ. */
+/** An event of the object, and the differences between its versions. */
 interface Step {
   readonly event: HistoryEvent
   readonly diff: ObjectDiff | undefined
 }
 
-/** What stands before the details of an event. */
+/** Indentation of an event's details. */
 const INDENT = '    '
 
-/** The object that is asked for. */
-type Followed = Pick<Candidate, 'type' | 'id' | 'title'>
+/** The object whose history is read. */
+type TargetObject = Pick<Candidate, 'type' | 'id' | 'title'>
 
-/** `dashkeep history`: every version of one object, oldest first. */
+/** `dashkeep history`: lists every version of one object, oldest first. */
 export async function history(terminal: Terminal, options: HistoryVerbOptions): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
   await using reader = await openReader(terminal, context, options.account)
@@ -53,14 +53,14 @@ export async function history(terminal: Terminal, options: HistoryVerbOptions): 
 }
 
 /**
- * An id needs one type looked at, and often one file; anything else all that ever was. Undefined
- * when only damaged files may hold the object: `problems` says so.
+ * Finds the object. An id needs the files of one type; any other text needs all files. Returns
+ * undefined, and adds to `problems`, when only damaged files may hold the object.
  */
 async function findObject(
   timeline: Timeline,
   text: string,
   { read, problems }: { read: SearchOptions; problems: Set<string> },
-): Promise<Followed | undefined> {
+): Promise<TargetObject | undefined> {
   const { type = '' } = splitId(text) ?? {}
   const exports = timeline.types.flatMap((one) => timeline.stretches(one))
   const known = problems.size
@@ -78,7 +78,7 @@ async function findObject(
 
 async function* readSteps(
   timeline: Timeline,
-  object: Followed | undefined,
+  object: TargetObject | undefined,
   read: SearchOptions,
 ): AsyncGenerator<Step> {
   if (object === undefined) return
@@ -98,7 +98,7 @@ async function printJson(
     object,
     timeline,
     problems,
-  }: { object: Followed | undefined; timeline: Timeline; problems: ReadonlySet<string> },
+  }: { object: TargetObject | undefined; timeline: Timeline; problems: ReadonlySet<string> },
 ): Promise<void> {
   const all = await Array.fromAsync(steps)
   const events = all.map(({ event, diff }) => ({
@@ -118,7 +118,7 @@ async function printJson(
 async function printSteps(
   terminal: Terminal,
   steps: AsyncIterable<Step>,
-  object: Followed,
+  object: TargetObject,
   timeline: Timeline,
   patch: boolean,
 ): Promise<void> {
@@ -164,10 +164,10 @@ function summarize({ event, diff }: Step): string | undefined {
   return summarizeDifferences(diff)
 }
 
-/** Whether it is still there, and what to do when it is not. */
+/** The last line: the number of versions and, for a deleted object, the last snapshot that holds it. */
 function conclude(
   { now, colors }: Terminal,
-  { id }: Followed,
+  { id }: TargetObject,
   facts: { last: HistoryEvent | undefined; versions: number; timeline: Timeline },
 ): string {
   const { last, versions, timeline } = facts

@@ -9,7 +9,7 @@ import { openWatchedArchive } from '../print/watched-archive.ts'
 import { configuredName, resolveAccountId } from '../select/choose-account.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** `dashkeep list`: the snapshots, oldest first; with `--json` one per line, as they are found. */
+/** `dashkeep list`: lists the snapshots, oldest first; `--json` prints one per line at once. */
 export async function list(
   terminal: Terminal,
   options: CommonOptions & { account?: string },
@@ -38,7 +38,7 @@ export async function list(
   }
 }
 
-/** What is known of a snapshot besides its keys. */
+/** Facts about a snapshot that its keys do not show. */
 interface Known {
   /** The configured name of its account. */
   readonly name: string | undefined
@@ -72,7 +72,7 @@ function toRow(
     snapshot,
     formatTime(takenAt),
     fromFuture ? colors.red('from the future') : formatAge(takenAt, now()),
-    // A manifest alone says that nothing had changed.
+    // A snapshot without data files records that nothing changed.
     files.size === 1 ? 'unchanged' : plural(files.size, 'file'),
     formatBytes(sizeOf({ files })),
   ]
@@ -88,7 +88,7 @@ function printRows(terminal: Terminal, rows: string[][], url: string): void {
   const lines = isNamed ? [header, ...rows] : [header, ...rows].map((row) => row.toSpliced(1, 1))
   const [first = [], ...others] = lines
   const right = [0, first.length - 1]
-  // The name of a snapshot says when it was taken.
+  // The name of a snapshot contains its time.
   const narrow = { flexible: ['NAME'], optional: ['TAKEN (UTC)'] }
   terminal.print(formatTable(terminal, first, others, { right, ...narrow }))
   terminal.print()

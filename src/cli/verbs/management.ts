@@ -11,10 +11,10 @@ import type { Terminal } from '../terminal.ts'
 
 /** Options of every verb that manages sub accounts. */
 export interface ManagementOptions extends CommonOptions {
-  /** A configured account that is the main account. */
+  /** Name or id of the configured main account. */
   readonly account?: string
   readonly yes?: boolean
-  /** Shows the plan with the exact bodies of its requests; of verbs that change something. */
+  /** Prints the plan and the exact bodies of its requests, and sends nothing. */
   readonly dryRun?: boolean
 }
 
@@ -26,7 +26,7 @@ export interface Managing extends AsyncDisposable {
   readonly pollLimits: PollLimits
 }
 
-/** Reads the configuration and connects to the main account that it, or the command line, names. */
+/** Reads the configuration and connects to the main account that it or the options name. */
 export async function openManagement(
   terminal: Terminal,
   options: ManagementOptions,
@@ -54,7 +54,7 @@ export async function manage(
   }
 }
 
-/** The account of this name or id, else the one configured for it, else the only one there is. */
+/** Chooses the account with this name or id, else the configured main account, else the only account. */
 async function chooseMainAccount(
   terminal: Terminal,
   context: Context,
@@ -64,7 +64,7 @@ async function chooseMainAccount(
   if (text !== undefined) {
     const id = readAccountId(text)
     const isManagement = id !== undefined && id === management?.accountId
-    // Its token is the one for managing, also when the account is backed up with another.
+    // The management token is used even when another token backs up the same account.
     if (isManagement && !accounts.some(({ name }) => name === text)) return management
     return findAccount(context.config, text, createIdentify(context, terminal))
   }
@@ -75,12 +75,12 @@ async function chooseMainAccount(
     `Cannot choose the main account: ${first ? 'several accounts are configured' : 'none is configured'}`,
     {
       kind: 'usage',
-      hint: 'name the main account with --account, or configure management.token; without a file, DASHKEEP_BASE_URL and DASHKEEP_API_TOKEN will do',
+      hint: 'name it with --account, or configure management.token; without a file, set DASHKEEP_BASE_URL and DASHKEEP_API_TOKEN',
     },
   )
 }
 
-/** A main account or one of its sub accounts, for people. */
+/** An account as messages name it: id and name. */
 export function nameAccount({
   accountId,
   accountName,
@@ -91,12 +91,12 @@ export function nameAccount({
   return `${accountId} (${accountName})`
 }
 
-/** Shows the exact body of a request. */
+/** Prints the exact body of a request. */
 export function printBody(terminal: Terminal, body: object): void {
   terminal.printJson(body, (one) => JSON.stringify(one, undefined, 2))
 }
 
-/** A setting, for people. */
+/** A setting as tables and messages show it. */
 export function formatValue(value: unknown): string {
   return value === undefined ? 'not set' : JSON.stringify(value)
 }
@@ -104,8 +104,9 @@ export function formatValue(value: unknown): string {
 /** Reads GB per day, such as `3` or `0.5`. Throws a `usage` error for anything else. */
 export function parseGb(text: string): number {
   if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text)
-  throw new DashkeepError(`Cannot use ${text} as GB per day: it is no number like 3 or 0.5`, {
+  throw new DashkeepError(`Cannot use ${text} as GB per day: it is not a number`, {
     kind: 'usage',
+    hint: 'use a number such as 3 or 0.5',
   })
 }
 

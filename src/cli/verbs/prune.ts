@@ -35,23 +35,23 @@ interface PruneOptions extends CommonOptions {
   readonly yes?: boolean
 }
 
-/** What a run of prune found. */
+/** Everything that prune would remove. */
 interface Plan {
   readonly plans: readonly AccountPrunePlan[]
   readonly leftWrites: readonly UnfinishedWrite[]
   readonly emptyFolders: readonly EmptyFolder[]
-  /** The snapshots to remove, when names were given in place of rules. */
+  /** The names given with `--remove`; undefined when rules decide. */
   readonly named: ReadonlySet<string> | undefined
 }
 
-/** What a run of prune found and did. */
+/** The plan of prune and its result. */
 interface Outcome extends Plan {
-  /** Whether it was agreed to; nothing was removed otherwise. */
+  /** Whether the removal was confirmed. */
   readonly agreed: boolean
   readonly removals: readonly Removal[]
 }
 
-/** `dashkeep prune`: shows the plan, asks, removes. Without `--yes` a pipe changes nothing. */
+/** `dashkeep prune`: shows the plan, asks and removes. Removes nothing without a confirmation. */
 export async function prune(terminal: Terminal, options: PruneOptions): Promise<number> {
   const { config, log } = await createContext(terminal, options, ['store'])
   const wanted = wantedBy(options, config)
@@ -95,7 +95,7 @@ async function makePlan(
   const named = remove && new Set(remove)
   for (const name of named ?? []) refuseUnknown(name, plans, store.url)
   if (named) return { plans, leftWrites: [], emptyFolders: [], named }
-  progress.begin('looking for what interrupted runs left')
+  progress.begin('searching for files of interrupted runs')
   const leftWrites = await findLeftWrites(store, { now, signal })
   const emptyFolders = await findEmptyFolders(store, { now, signal })
   return { plans, leftWrites, emptyFolders, named }
@@ -116,7 +116,7 @@ async function carryOut(
   return removals
 }
 
-/** What was asked for: names, or rules. */
+/** The names to remove, or the rules. */
 function wantedBy(options: PruneOptions, config: Config): Retention | NamedRemoval {
   const given = policyOf(options)
   if (options.remove === undefined) {
@@ -125,9 +125,9 @@ function wantedBy(options: PruneOptions, config: Config): Retention | NamedRemov
     return policy
   }
   if (given === undefined) return { named: new Set(options.remove) }
-  throw new DashkeepError('Cannot prune: --remove and rules that keep exclude each other', {
+  throw new DashkeepError('Cannot prune: --remove and --keep options exclude each other', {
     kind: 'usage',
-    hint: 'run prune twice, once with each',
+    hint: 'run prune once with each of them',
   })
 }
 
@@ -137,11 +137,11 @@ function refuseUnknown(name: string, plans: readonly AccountPrunePlan[], url: st
   if (refused || folders.some(({ snapshot }) => snapshot === name)) return
   throw new DashkeepError(`Cannot remove the snapshot ${name}: ${url} does not hold it`, {
     kind: 'usage',
-    hint: 'give the whole name; `dashkeep list` shows the snapshots there are',
+    hint: 'use the full name; `dashkeep list` lists the snapshots',
   })
 }
 
-/** Rules on the command line take the place of the configured ones, all together. */
+/** The rules of the command line, which replace all configured rules; undefined without any. */
 function policyOf(options: PruneOptions): Retention | undefined {
   const { keepLast, keepHourly, keepDaily, keepWeekly, keepMonthly, keepYearly } = options
   const withinMs = options.keepWithin === undefined ? undefined : parseDuration(options.keepWithin)
@@ -168,7 +168,7 @@ function policyOf(options: PruneOptions): Retention | undefined {
 function noPolicy(): DashkeepError {
   return new DashkeepError('Cannot prune: no rule says what to keep', {
     kind: 'usage',
-    hint: 'configure retention, or say for example --keep-daily 7 --keep-weekly 4 --keep-monthly 12',
+    hint: 'configure retention, or add for example --keep-daily 7 --keep-weekly 4 --keep-monthly 12',
   })
 }
 
@@ -176,7 +176,7 @@ function countItems({ plans, leftWrites, emptyFolders }: Plan): number {
   return plans.flatMap(foldersToRemove).length + leftWrites.length + emptyFolders.length
 }
 
-/** What carrying out the plan frees. How large unfinished writes are, no store says. */
+/** The bytes that the plan frees. Unfinished writes do not count: stores do not report their size. */
 function bytesToFree({ plans }: Plan): number {
   return sum(plans.flatMap(foldersToRemove).map(sizeOf))
 }
@@ -258,7 +258,7 @@ function printPlan(terminal: Terminal, plan: Plan): void {
   for (const { accountId, refusal } of plans) {
     if (refusal === undefined) continue
     terminal.print(
-      `${colors.yellow('refused')} ${accountId}: no snapshot is removed, since ${refusal}`,
+      `${colors.yellow('refused')} ${accountId}: removes no snapshot, because ${refusal}`,
     )
   }
   if (leftWrites.length > 0) {
@@ -277,7 +277,7 @@ function printPlan(terminal: Terminal, plan: Plan): void {
 function printOutcome(terminal: Terminal, { agreed, removals }: Outcome, number: number): void {
   const { colors } = terminal
   if (number === 0) terminal.print('Nothing to remove')
-  else if (!agreed) terminal.print('Nothing was removed; --yes does it')
+  else if (!agreed) terminal.print('Nothing was removed; add --yes to remove')
   else {
     const done = removals.filter(isRemoved)
     const freed = formatBytes(sum(done.map(({ bytes }) => bytes)))

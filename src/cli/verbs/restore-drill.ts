@@ -17,16 +17,16 @@ import type { Terminal } from '../terminal.ts'
 import { type DrillOptions, drillAccount } from './drill-account.ts'
 import type { RestoreOptions } from './restore-options.ts'
 
-/** What a drill has shown of one account. */
+/** The result of the drill of one account. */
 interface AccountDrill extends AccountStatus {
-  /** Undefined when there was no good snapshot, or it could not be restored. */
+  /** Undefined without a good snapshot, and when the restore failed. */
   readonly result?: DrillResult | undefined
   readonly error?: Error | undefined
 }
 
 /**
- * `dashkeep restore --drill`: restores the newest good snapshot of every account into a service of
- * its own, through the same client as ever, and compares what comes back byte for byte.
+ * `dashkeep restore --drill`: restores the newest good snapshot of every account into a sandbox of its
+ * own, with the normal client, and compares the restored objects byte for byte.
  */
 export async function drill(terminal: Terminal, options: RestoreOptions): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
@@ -63,7 +63,7 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
   return exitCodeOfDrills(drills)
 }
 
-/** Only damage counts as failed: a missing key or a full disk says nothing about the backups. */
+/** Only damage is a failure: a missing key or a full disk does not mean a bad backup. */
 function exitCodeOfDrills(drills: readonly AccountDrill[]): number {
   const results = drills.map(resultOf)
   if (results.includes('failed')) return exitCodes.unverified
@@ -89,18 +89,18 @@ function isDamage(error: Error): boolean {
 }
 
 /**
- * How the drill of an account ended:
- * - `restored`: each object came back byte for byte.
- * - `failed`: the backup is damaged, or objects came back otherwise or not at all.
- * - `unopened`: it is encrypted, and no key at hand opens it.
- * - `unproven`: the drill could not be done, or there is no good snapshot.
+ * The result of the drill of an account:
+ * - `restored`: every object was restored byte for byte.
+ * - `failed`: the backup is damaged, or objects are missing or different after the restore.
+ * - `unopened`: the backup is encrypted and no configured key decrypts it.
+ * - `unproven`: the drill could not run, or there is no good snapshot.
  */
 type Result = 'restored' | 'failed' | 'unopened' | 'unproven'
 
 function resultOf({ result, error, problems }: AccountDrill): Result {
   if (result !== undefined) return result.different === 0 ? 'restored' : 'failed'
   if (error instanceof OpenError) return 'unopened'
-  // Without a good snapshot the problems are manifests that cannot be read.
+  // Without a good snapshot, problems are unreadable manifests.
   const isDamaged = error === undefined ? problems.length > 0 : isDamage(error)
   return isDamaged ? 'failed' : 'unproven'
 }
@@ -135,7 +135,7 @@ function printDrills(terminal: Terminal, drills: readonly AccountDrill[]): void 
   const proven = drills.filter((drilled) => resultOf(drilled) === 'restored').length
   terminal.print()
   terminal.print(
-    `${proven} of ${plural(drills.length, 'account')} restored into a sandbox, each object the same to the byte`,
+    `${proven} of ${plural(drills.length, 'account')} restored into a sandbox, identical byte for byte`,
   )
 }
 
@@ -143,7 +143,7 @@ function reasonsOf(drilled: AccountDrill): string[] {
   const { newestGood, result, error } = drilled
   const { differing = [], different = 0 } = result ?? {}
   return [
-    ...(newestGood === undefined ? ['the archive holds no good snapshot of it'] : []),
+    ...(newestGood === undefined ? ['the archive holds no good snapshot'] : []),
     ...(error ? [error.message] : []),
     ...(different > 0
       ? [`different after the restore: ${listSome(differing, 10, different)}`]

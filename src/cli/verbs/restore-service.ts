@@ -31,7 +31,7 @@ import { createIdentify, findAccount, ownersOf } from '../select/choose-account.
 import { confirm, notConfirmed, type Terminal } from '../terminal.ts'
 import type { RestoreOptions } from './restore-options.ts'
 
-/** Plans a restore to the service and, once somebody agrees, does it and checks it. */
+/** Shows the plan of a restore to the service, asks, sends the objects and checks the result. */
 export async function restoreToService(
   terminal: Terminal,
   options: RestoreOptions,
@@ -64,7 +64,7 @@ export async function restoreToService(
   const agreed = answer === 'yes'
   const [kibanaVersion = ''] = present.kibanaVersions.values()
   if (agreed) await target.checkImports(kibanaVersion, { signal })
-  const before = agreed ? await keepPresent(terminal, into, plan, given) : undefined
+  const before = agreed ? await backUpPresent(terminal, into, plan, given) : undefined
   if (agreed) terminal.progress.begin('sending', { unit: 'object', total: toSend.length })
   const applied = agreed
     ? await applyRestore(source, plan, target, {
@@ -82,12 +82,12 @@ export async function restoreToService(
   else printOutcome(terminal, outcome)
   signal.throwIfAborted()
   if (answer === 'unasked') throw notConfirmed('restore')
-  // Where the service takes no imports, the restore would not begin either.
+  // A dry run also fails when the service accepts no imports.
   if (options.dryRun && toSend.length > 0) await target.checkImports(kibanaVersion, { signal })
   return exitCodeFor(outcome)
 }
 
-/** How the service is asked: for the types that are chosen or needed. */
+/** The options of reading the service: only types that are chosen or needed. */
 function readingOf({ source, selection }: Restoring, config: Config, signal: AbortSignal) {
   const wanted = new Set(selection.objects.map(({ exportType }) => exportType))
   for (const { type } of selection.missing) wanted.add(type)
@@ -109,7 +109,7 @@ async function readPatches(
   return patches
 }
 
-/** The account named, else the one the objects are from, else the only one there is. */
+/** Chooses the named account, else the account of the objects, else the only account. */
 async function chooseAccount(
   terminal: Terminal,
   context: Context,
@@ -127,13 +127,13 @@ async function chooseAccount(
   const own = ownersOf(config, { id: source.account?.id, configuredAs })
   const [first, ...others] = own.length > 0 ? own : config.accounts
   if (first !== undefined && others.length === 0) return first
-  throw new DashkeepError('Cannot choose the account to restore into: several may be meant', {
+  throw new DashkeepError('Cannot choose the account to restore into: several are configured', {
     kind: 'usage',
     hint: `name one with --into-account: ${config.accounts.map(({ name }) => name).join(', ')}`,
   })
 }
 
-/** Objects go into another account than their own only when it was named. */
+/** Checks the owner of the token. Only `--into-account` restores into another account. */
 async function identify(
   target: RestoreTarget,
   { name, accountId }: AccountConfig,
@@ -148,13 +148,13 @@ async function identify(
     kind: 'usage',
     hint:
       intoAccount === undefined
-        ? `if the objects are meant for it, say --into-account ${JSON.stringify(name)}`
+        ? `to restore into this account, use --into-account ${JSON.stringify(name)}`
         : 'use a token of the expected account, or correct the expected account id',
   })
 }
 
-/** Takes a snapshot of what is there, when some of it is going to be overwritten. */
-async function keepPresent(
+/** Takes a snapshot of the present objects when the restore overwrites some of them. */
+async function backUpPresent(
   terminal: Terminal,
   { config: account }: Into,
   { objects }: RestorePlan,
@@ -167,7 +167,7 @@ async function keepPresent(
   signal.throwIfAborted()
   const hint = hintOf(error)
   throw new DashkeepError(
-    `Cannot restore: nothing was sent, since the present state could not be kept: ${error.message}`,
+    `Cannot restore: nothing was sent, because the present objects could not be backed up: ${error.message}`,
     { ...(hint && { hint }), cause: error },
   )
 }

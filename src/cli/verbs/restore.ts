@@ -27,7 +27,7 @@ import { selectByOptions } from '../select/select-snapshots.ts'
 import type { Terminal } from '../terminal.ts'
 import type { RestoreOptions } from './restore-options.ts'
 
-/** `dashkeep restore`: objects of a snapshot or a folder into files, or back into the service. */
+/** `dashkeep restore`: restores objects of a snapshot or a folder to files or to the service. */
 export async function restore(terminal: Terminal, options: RestoreOptions): Promise<number> {
   checkOptions(options)
   if (options.drill) {
@@ -57,7 +57,7 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
   return exitCodes.done
 }
 
-/** What reading every file of a snapshot once reads. */
+/** The size of all stored files of a snapshot. */
 function storedBytesOf(manifest: Manifest | undefined): number | undefined {
   return manifest?.exports.reduce((sum, { file }) => sum + file.stored.bytes, 0)
 }
@@ -75,20 +75,23 @@ function checkOptions(options: RestoreOptions): void {
   if (given.length !== 1) {
     const flags = (given.length === 0 ? targets : given).map(([, flag]) => flag).join(', ')
     throw usage(
-      given.length === 0 ? 'nothing says where to' : 'it can go to one place at a time',
-      given.length === 0 ? `give one of ${flags}` : `choose one of ${flags}`,
+      given.length === 0 ? 'no target is given' : 'several targets are given',
+      `use one of ${flags}`,
     )
   }
   if (options.dryRun && !options.toService) {
-    throw usage('--dry-run is for --to-service', 'leave it out; files never replace others unasked')
+    throw usage(
+      '--dry-run needs --to-service',
+      'leave it out; without --overwrite no file is replaced',
+    )
   }
   if (options.from !== undefined && (options.snapshot !== undefined || options.drill)) {
-    throw usage('--from takes the place of a snapshot', 'leave out one of the two')
+    throw usage('--from and a snapshot exclude each other', 'use one of them')
   }
   if (options.drill && (options.snapshot !== undefined || options.object !== undefined)) {
     throw usage(
-      'a drill restores the newest good snapshot of every account, whole',
-      'leave out snapshot and objects; --account chooses an account',
+      '--drill restores the newest good snapshot of every account completely',
+      'leave out the snapshot and --object; --account selects an account',
     )
   }
 }
@@ -97,7 +100,7 @@ function usage(state: string, hint: string): DashkeepError {
   return new DashkeepError(`Cannot restore: ${state}`, { kind: 'usage', hint })
 }
 
-/** Before the service overwrites, its present state goes into the archive. */
+/** The parts of the configuration that are needed. Before overwriting, the present state is backed up. */
 function needsOf({ from, toService, overwrite }: RestoreOptions): ConfigNeed[] {
   const needsStore = from === undefined || (toService && overwrite)
   return [...(needsStore ? ['store' as const] : []), ...(toService ? ['accounts' as const] : [])]
@@ -130,7 +133,7 @@ function refuseSuspect({ snapshot, suspect }: Manifest, { allowSuspect }: Restor
     `Cannot restore snapshot ${snapshot}: it is suspect (${reasons.join('; ')})`,
     {
       kind: 'usage',
-      hint: `${lastGood === undefined ? '' : `the last good one is ${lastGood}; `}--allow-suspect restores it all the same`,
+      hint: `${lastGood === undefined ? '' : `the last good one is ${lastGood}; `}--allow-suspect restores it anyway`,
     },
   )
 }
@@ -156,18 +159,19 @@ function report(terminal: Terminal, restoring: Restoring, written: WrittenFiles)
   }
   const { colors } = terminal
   printSource(terminal, restoring)
-  const added = selection.added > 0 ? `, ${selection.added} of them since others need them` : ''
+  const added =
+    selection.added > 0 ? `, ${selection.added} of them because other objects need them` : ''
   terminal.print(
     `${colors.green('restored')} ${plural(written.objects, 'object')}${added} into ${written.path} (${plural(written.files, 'file')})`,
   )
   for (const id of written.leftOut) {
-    terminal.print(`${colors.yellow('left out')} ${id}: its hit holds no object`)
+    terminal.print(`${colors.yellow('left out')} ${id}: the stored hit contains no object`)
   }
   if (written.kept.length > 0) {
     const shown = written.kept.slice(0, MAX_SHOWN).join(', ')
     const more = written.kept.length > MAX_SHOWN ? ', …' : ''
     terminal.print(
-      `${colors.yellow('kept')} ${plural(written.kept.length, 'file')} that dashkeep did not write like this: ${shown}${more}`,
+      `${colors.yellow('kept')} ${plural(written.kept.length, 'file')} that another program changed or wrote: ${shown}${more}`,
     )
   }
   printNeeds(terminal, selection, selection.missing)

@@ -26,13 +26,13 @@ export interface SandboxVerbOptions {
   readonly json?: boolean
 }
 
-/** Accounts made from folders or from a seed count up from here. */
+/** The first account id of `--objects` and `--generate`. */
 const FIRST_ACCOUNT_ID = 200001
 
-/** Admins of these accounts, unless others are given. */
+/** The default admins of these accounts. */
 const defaultAdmins = ['admin@example.com']
 
-/** `dashkeep sandbox`: serves until interrupted, which is its orderly end. */
+/** `dashkeep sandbox`: runs the remote service until interrupted; exit code 0. */
 export async function sandbox(terminal: Terminal, options: SandboxVerbOptions): Promise<number> {
   await using running = await startSandbox(toSandboxOptions(options))
   if (terminal.json) terminal.printJson({ url: running.url, accounts: describeAccounts(running) })
@@ -70,11 +70,11 @@ function defined<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], 
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> }
 }
 
-function accountFromFolder(folder: string, place: number): AccountSeed {
+function accountFromFolder(folder: string, index: number): AccountSeed {
   return {
-    accountId: FIRST_ACCOUNT_ID + place,
+    accountId: FIRST_ACCOUNT_ID + index,
     accountName: basename(folder),
-    apiTokens: [`sandbox-token-${FIRST_ACCOUNT_ID + place}`],
+    apiTokens: [`sandbox-token-${FIRST_ACCOUNT_ID + index}`],
     objects: { folder },
   }
 }
@@ -97,7 +97,8 @@ function accountFromSeed(
 /** Reads `500000`, `64MB` or `1GiB` as bytes. */
 function parseSize(text: string): number {
   const [, digits, unit = ''] = /^(\d+)\s*([kMG]i?B|B)?$/.exec(text) ?? []
-  if (digits === undefined) throw usage(`the size ${text} is not like 500000, 64MB or 1GiB`)
+  if (digits === undefined)
+    throw usage(`the size ${text} is not a number of bytes such as 500000, 64MB or 1GiB`)
   const power = { k: 1, M: 2, G: 3 }[unit[0] ?? ''] ?? 0
   return Number(digits) * (unit.includes('i') ? 1024 : 1000) ** power
 }
@@ -105,7 +106,7 @@ function parseSize(text: string): number {
 function usage(state: string): DashkeepError {
   return new DashkeepError(`Cannot start the sandbox: ${state}`, {
     kind: 'usage',
-    hint: '`dashkeep sandbox --help` says what can be given',
+    hint: '`dashkeep sandbox --help` explains the options',
   })
 }
 
@@ -129,7 +130,7 @@ function printStart(terminal: Terminal, running: Sandbox): void {
   if (first === undefined) return
   const prefix = running.pathPrefix ? ` DASHKEEP_PATH_PREFIX=${running.pathPrefix}` : ''
   terminal.print()
-  terminal.print('Try it from another shell:')
+  terminal.print('Try it in another shell:')
   terminal.print(
     `  DASHKEEP_BASE_URL=${running.url}${prefix} DASHKEEP_API_TOKEN=${first.tokens[0]} dashkeep backup --store file:///tmp/dashkeep`,
   )

@@ -13,7 +13,7 @@ import type { Terminal } from '../terminal.ts'
 const minIntervalMs = 10_000
 const maxIntervalMs = 86_400_000
 
-/** `dashkeep status --listen`: serves the state of the archive as metrics until it is told to stop. */
+/** `dashkeep status --listen`: serves the state of the archive as metrics until stopped. */
 export async function serveStatus(
   terminal: Terminal,
   options: CommonOptions & { maxAge?: string; listen: string; interval?: string },
@@ -23,7 +23,7 @@ export async function serveStatus(
   checkAddress(listen)
   const intervalMs = readInterval(interval)
   const maxAgeMs = maxAge === undefined ? undefined : parseDuration(maxAge)
-  // Its log is all there is to see of it, on a terminal too.
+  // Shows its full log on a terminal, too: it has no other output.
   const { log } = await createContext({ ...terminal, watched: false }, options, [
     'accounts',
     'store',
@@ -46,15 +46,15 @@ function checkAddress(listen: string): void {
   if (isListenAddress(listen)) return
   throw new DashkeepError(`Cannot listen on ${listen}: it is not host:port`, {
     kind: 'usage',
-    hint: 'give an address such as 127.0.0.1:5337, or 0.0.0.0:5337 for every interface',
+    hint: 'use an address such as 127.0.0.1:5337, or 0.0.0.0:5337 for all interfaces',
   })
 }
 
 function readInterval(text: string): number {
   const intervalMs = parseDuration(text)
   if (intervalMs >= minIntervalMs && intervalMs <= maxIntervalMs) return intervalMs
-  throw new DashkeepError(`Cannot use the interval ${text}: it is not between 10s and 1d`, {
+  throw new DashkeepError(`Cannot use --interval ${text}: it is not between 10s and 1d`, {
     kind: 'usage',
-    hint: 'each look costs a LIST per 1,000 files and a GET per account; 15m is the default',
+    hint: 'each read costs a LIST per 1,000 files and a GET per account; the default is 15m',
   })
 }

@@ -8,23 +8,23 @@ import type { Context } from '../context.ts'
 import { type Line, unknownOwner } from '../print/status-line.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** Accounts that a ping names; its body is to be read by people. */
+/** Accounts that the body of a ping lists. */
 const MAX_TOLD = 20
 
-/** Characters of a line in the body of a ping. */
+/** Maximum length of a line in the body of a ping. */
 const MAX_LINE = 1000
 
-/** What `status` found. */
+/** The result of `status`. */
 export interface Found {
   readonly lines: readonly Line[]
-  /** Why the sub accounts of the main account are not known. */
+  /** Why the sub accounts could not be listed. */
   readonly unlisted: Error | undefined
   readonly exitCode: number
 }
 
 /**
- * Pings what `judge` finds, or that it could not judge, and returns its exit code. Throws a `usage`
- * error before anything is read when there is no address to ping, and what `judge` throws.
+ * Pings the result of `judge`, or its failure, and returns the exit code of the result. Throws a
+ * `usage` error when no address is configured, and every error of `judge`.
  */
 export async function pingFound(
   terminal: Terminal,
@@ -36,7 +36,7 @@ export async function pingFound(
   const readAddress = (source: Parameters<typeof readSecret>[0]) =>
     readSecret(source, env, 'address')
   const receivers = await pingsOfAllShards(config.notifications, readAddress)
-  if (receivers.length === 0) throw nobodyToPing(context)
+  if (receivers.length === 0) throw noAddress(context)
   const ping = async (exitCode: number, lines: readonly string[]) => {
     const ending = `status of ${formatTime(now())} UTC, exit status ${exitCode}`
     const text = [...lines, ending].map((line) => cleanLine(line, MAX_LINE)).join('\n')
@@ -49,15 +49,15 @@ export async function pingFound(
     await ping(found.exitCode, describeFound(found, now()))
     return found.exitCode
   } catch (error) {
-    // Told to stop, it has judged nothing: whoever starts it again has its ping.
+    // A stopped run has judged nothing; the next run sends the ping.
     if (!signal.aborted) await ping(exitCodeOf(error), describeFailure(error as Error))
     throw error
   }
 }
 
-function nobodyToPing({ config }: Context): DashkeepError {
+function noAddress({ config }: Context): DashkeepError {
   const isNamed = config.notifications.some(({ kind }) => kind === 'ping')
-  const state = isNamed ? 'each ping address has {shard}' : 'no ping address is configured'
+  const state = isNamed ? 'every ping address contains {shard}' : 'no ping address is configured'
   return new DashkeepError(`Cannot ping: ${state}`, {
     kind: 'usage',
     hint: 'add an address without {shard} to notifications, with kind: ping, or set DASHKEEP_PING_URL',

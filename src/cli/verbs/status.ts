@@ -18,7 +18,7 @@ import type { Terminal } from '../terminal.ts'
 import { manage } from './management.ts'
 import type { Found } from './status-ping.ts'
 
-/** `dashkeep status`: fit for a monitoring check by its exit code and its JSON alike. */
+/** `dashkeep status`: reports the state of every account, for people and for monitoring. */
 export async function status(
   terminal: Terminal,
   options: CommonOptions & {
@@ -34,9 +34,9 @@ export async function status(
     return serveStatus(terminal, { ...options, listen: options.listen })
   }
   if (options.interval !== undefined) {
-    throw new DashkeepError('Cannot use --interval: there is no --listen', {
+    throw new DashkeepError('Cannot use --interval: it needs --listen', {
       kind: 'usage',
-      hint: 'add --listen 127.0.0.1:5337 to look at the archive again and again',
+      hint: 'add for example --listen 127.0.0.1:5337',
     })
   }
   const { maxAge, account } = options
@@ -49,12 +49,12 @@ export async function status(
   return pingFound(terminal, context, judge)
 }
 
-const neverStale = new DashkeepError('Cannot ping: without --max-age no account is ever stale', {
+const neverStale = new DashkeepError('Cannot ping: --ping needs --max-age', {
   kind: 'usage',
-  hint: 'add --max-age 26h for a backup each day',
+  hint: 'add --max-age 26h for daily backups',
 })
 
-/** Judges one account or all, and prints what it finds. */
+/** Judges one account or all accounts, and prints the result. */
 async function judgeArchive(
   terminal: Terminal,
   context: Context,
@@ -112,7 +112,7 @@ async function readLines(
   return lines
 }
 
-/** The account of this name or id; missing when the archive holds nothing of it. */
+/** Reads the account with this name or id; it is missing when the archive has no snapshot of it. */
 async function readAccount(
   store: ObjectStore,
   context: Context,
@@ -121,7 +121,7 @@ async function readAccount(
 ): Promise<Line[]> {
   const accountId = await lookUpAccount(store, context.config, text, asking)
   const missing = { state: 'missing', accountId, status: undefined } as const
-  // Only a configured account can be meant and still have no id.
+  // Only a configured account can have no id.
   if (accountId === undefined) return [{ ...missing, name: text, configuredAs: text }]
   const lines = await readLines(store, context, { ...asking, accountId })
   if (lines.length > 0) return lines
@@ -129,7 +129,7 @@ async function readAccount(
   return [{ ...missing, name: configuredAs, configuredAs }]
 }
 
-/** The sub accounts of the main account that is managed, if any, or why they are not known. */
+/** Lists the sub accounts of the managed main account. Returns the error when this fails. */
 async function listSubAccounts(
   context: Context,
   terminal: Terminal,
@@ -154,7 +154,7 @@ type NamedAccount = Pick<AccountConfig, 'accountId' | 'name'> & {
   readonly configuredAs?: string | undefined
 }
 
-/** A line for each of the accounts of which the archive holds nothing. */
+/** A line for each account without a snapshot. */
 function missingAccounts(accounts: readonly NamedAccount[], lines: readonly Line[]): Line[] {
   const found = lines.map(({ accountId, status }) => {
     return { accountId, configuredAs: status?.configuredAs }
@@ -164,7 +164,7 @@ function missingAccounts(accounts: readonly NamedAccount[], lines: readonly Line
   })
 }
 
-/** Stale weighs most, since it is what a monitoring check asks for. */
+/** Stale comes before all other states: it is what monitoring checks for. */
 function exitCodeFor(lines: readonly Line[]): number {
   if (lines.some(({ state }) => state === 'stale')) return exitCodes.stale
   if (lines.length === 0 || lines.some(({ state }) => state !== 'good')) return exitCodes.partly

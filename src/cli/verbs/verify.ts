@@ -32,13 +32,13 @@ interface Totals {
   /** Bytes read. */
   bytes: number
   defects: number
-  /** Encrypted files proven with their content. */
+  /** Encrypted files whose content was checked. */
   opened: number
-  /** Encrypted files that no key opens, proven as far as their stored bytes. */
+  /** Encrypted files that no key decrypts; only their stored bytes were checked. */
   sealed: number
 }
 
-/** `dashkeep verify`: proves what is stored; every defect is a line, and exit code 5. */
+/** `dashkeep verify`: checks stored snapshots and prints a line for each defect; exit code 5 when there is one. */
 export async function verify(terminal: Terminal, options: VerifyVerbOptions): Promise<number> {
   const now = terminal.now()
   const future = watchForFuture(now)
@@ -88,7 +88,7 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
     if (terminal.json) terminal.printJson(document)
     else printReport(terminal, totals, { report, warnings, hasKey: opener !== undefined })
     if (totals.defects > 0) return exitCodes.unverified
-    // The key was given to prove contents with, and has proven none: most likely the wrong one.
+    // A key that decrypts no file is probably the wrong key.
     if (opener !== undefined && unopened !== undefined && totals.opened === 0) throw unopened
     return exitCodes.done
   } finally {
@@ -106,8 +106,8 @@ function addTo(totals: Totals, verified: VerifiedSnapshot): void {
 }
 
 /**
- * Notes damaged files in the archive, once for each folder, so that no later backup shares them.
- * Returns a warning when that cannot be done: `verify` may run with rights that only read.
+ * Records damaged files in the archive, once for each folder, so that later backups do not share them.
+ * Returns a warning when this fails: `verify` may have only the right to read.
  */
 function createNotes(store: ObjectStore, options: { foundAt: Date; signal: AbortSignal }) {
   const noted = new Set<string>()
@@ -121,7 +121,9 @@ function createNotes(store: ObjectStore, options: { foundAt: Date; signal: Abort
     } catch (error) {
       options.signal.throwIfAborted()
       if (!(error instanceof DashkeepError)) throw error
-      return [`${error.message}: run \`dashkeep backup --full\`, or backups may share the damage`]
+      return [
+        `${error.message}: run \`dashkeep backup --full\`, or later backups may share the damaged files`,
+      ]
     }
   }
 }
@@ -136,7 +138,7 @@ async function choose(
 
 type Folders = AsyncIterable<SnapshotFolder> | Iterable<SnapshotFolder>
 
-/** What `--since` and `--sample` leave of the snapshots. A sample holds at least one. */
+/** Applies `--since` and `--sample`. A sample has at least one snapshot. */
 function createFilter(
   { since, sample }: VerifyVerbOptions,
   { now, future }: { now: Date; future: FutureWatch },
@@ -154,7 +156,7 @@ function createFilter(
       if (Math.random() < share) {
         sampled = true
         yield folder
-        // Each snapshot so far is the spare one with the same probability.
+        // Every snapshot so far has the same probability of being the spare one.
       } else if (Math.random() < 1 / eligible) spare = folder
     }
     if (!sampled && spare !== undefined) yield spare
@@ -199,15 +201,15 @@ function printReport(
   const read = `${plural(snapshots, 'snapshot')} with ${plural(files, 'stored file')}, ${formatBytes(bytes)} read`
   terminal.print(
     totals.defects === 0
-      ? `${colors.green('verified')} ${read}: every file is as its manifest says`
+      ? `${colors.green('verified')} ${read}: every file matches its manifest`
       : `${read}: ${plural(totals.defects, 'defect')}`,
   )
   if (totals.sealed > 0) terminal.print(describeSealed(totals, hasKey))
 }
 
 function describeSealed({ opened, sealed }: Totals, hasKey: boolean): string {
-  const reason = hasKey ? 'the configured key does not open them' : 'no key is configured'
-  const rest = `as stored only: ${reason}`
-  if (opened === 0) return `${plural(sealed, 'encrypted file')} proven ${rest}`
-  return `${plural(opened, 'encrypted file')} proven with their content, ${sealed} ${rest}`
+  const reason = hasKey ? 'the configured key does not decrypt them' : 'no key is configured'
+  const rest = `only as stored bytes: ${reason}`
+  if (opened === 0) return `${plural(sealed, 'encrypted file')} checked ${rest}`
+  return `${plural(opened, 'encrypted file')} checked with content, ${sealed} ${rest}`
 }

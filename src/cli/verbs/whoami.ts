@@ -14,7 +14,7 @@ interface Identity {
   readonly error?: Error
 }
 
-/** `dashkeep whoami`: the owner of each configured token. */
+/** `dashkeep whoami`: prints the account that each configured token belongs to. */
 export async function whoami(
   terminal: Terminal,
   options: CommonOptions & { account?: readonly string[] },
@@ -23,7 +23,7 @@ export async function whoami(
   const idOf = createIdentify(context, terminal)
   const { accounts } = await selectAccounts(context.config, options.account, idOf)
   const identities: Identity[] = []
-  terminal.progress.begin('asking', { unit: 'account', total: accounts.length })
+  terminal.progress.begin('asking the service', { unit: 'account', total: accounts.length })
   for (const account of accounts) {
     identities.push(await identify(account, context, terminal))
     terminal.progress.advance()

@@ -8,7 +8,7 @@ import type { CommonOptions } from '../options.ts'
 import { selectAccounts } from '../select/choose-account.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** `dashkeep worker`: backs up on the configured schedule until it is told to stop. */
+/** `dashkeep worker`: backs up on the configured schedule until stopped. */
 export async function worker(
   terminal: Terminal,
   options: CommonOptions & { account?: readonly string[]; shard?: string },
