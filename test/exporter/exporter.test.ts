@@ -49,7 +49,7 @@ function statesOf(samples: Record<string, number>): Record<string, string> {
 }
 
 describe('an exporter', () => {
-  it('says of every configured account what status says', async () => {
+  it('reports every configured account like status', async () => {
     const { trial, env, backUp } = await prepare()
     await using _trial = trial
     await backUp(501, old)
@@ -75,7 +75,7 @@ describe('an exporter', () => {
     expect(Object.keys(samples).filter((name) => name.includes('team-502'))).toHaveLength(1)
   })
 
-  it('passes over what nobody configures, and says what is suspect', async () => {
+  it('ignores accounts that are not configured, and reports suspect ones', async () => {
     const { trial, config, env, backUp } = await prepare()
     await using _trial = trial
     await backUp(501, old)
@@ -93,7 +93,7 @@ describe('an exporter', () => {
     )
   })
 
-  it('looks at once when the clock was set back', async () => {
+  it('reads at once when the clock was set back', async () => {
     const { trial, env } = await prepare()
     await using _trial = trial
     await using exporter = await startExporter({ env, start })
@@ -103,7 +103,7 @@ describe('an exporter', () => {
     await exporter.untilLogged('archive read', 2)
   })
 
-  it('looks again when the interval has passed, and not for a scrape', async () => {
+  it('reads again after the interval, not for a scrape', async () => {
     const { trial, env, backUp } = await prepare()
     await using _trial = trial
     await using exporter = await startExporter({ env, start })
@@ -120,7 +120,7 @@ describe('an exporter', () => {
     expect(exporter.log().filter(({ msg }) => msg === 'archive read')).toHaveLength(2)
   })
 
-  it('keeps the last values with their age while the archive cannot be read', async () => {
+  it('keeps the last values and their time while the archive cannot be read', async () => {
     const { trial, env, backUp } = await prepare()
     await using _trial = trial
     await backUp(501, fresh)
@@ -144,7 +144,7 @@ describe('an exporter', () => {
     expect(exporter.log().filter(({ level }) => level === 'error')).toHaveLength(1)
   })
 
-  it('adopts a changed configuration within a minute, and goes on without a usable one', async () => {
+  it('adopts a changed configuration within a minute, and ignores an invalid one', async () => {
     const { trial, config, env } = await prepare()
     await using _trial = trial
     await using exporter = await startExporter({ env, start })
@@ -165,7 +165,7 @@ describe('an exporter', () => {
     expect(statesOf(samples)).toEqual({ 'team-501': 'missing' })
   })
 
-  it('writes nothing and asks no service', async () => {
+  it('writes nothing and sends no request to the service', async () => {
     const { trial, env, backUp } = await prepare()
     await using _trial = trial
     await backUp(501, fresh)
@@ -179,7 +179,7 @@ describe('an exporter', () => {
 })
 
 describe('an exporter of a bucket', () => {
-  it('lists it and reads the manifests of configured accounts, with rights for no more', async () => {
+  it('needs only the rights to list it and to read manifests', async () => {
     const { trial, config, env, backUp } = await prepare()
     await using _trial = trial
     await using server = await startS3Server()
@@ -254,7 +254,7 @@ async function startSilentServer() {
 }
 
 describe('status --listen', () => {
-  it('serves until SIGTERM, from a process of its own', async () => {
+  it('serves until SIGTERM, as a separate process', async () => {
     const { trial, env, backUp } = await prepare()
     await using _trial = trial
     await backUp(501, new Date())

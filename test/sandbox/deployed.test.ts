@@ -14,7 +14,7 @@ import {
 const body = { accountName: 'Sub', retentionDays: 5, maxDailyGB: 8 }
 
 describe('the deployed form', () => {
-  it('puts /v1 before every path but whoami', async () => {
+  it('has /v1 before every path except whoami', async () => {
     await using sandbox = await startShop({ form: 'deployed' })
     expect(sandbox.pathPrefix).toBe('/v1')
     expect((await call(sandbox, 'GET', '/v2/whoami')).status).toBe(200)
@@ -138,7 +138,7 @@ describe('single switches', () => {
     expect((await listed(sandbox))[0]).toMatchObject({ isFlexible: false, softLimitGB: null })
   })
 
-  it('takes booleans as text and parts of a GB', async () => {
+  it('accepts booleans as text and fractions of a GB', async () => {
     await using sandbox = await startShop({ lenientBodies: true })
     const lenient = { ...body, maxDailyGB: 0.5, searchable: 'true', accessible: 'false' }
     const path = `${subAccountsPath(sandbox)}/${subId}`
@@ -150,7 +150,7 @@ describe('single switches', () => {
     })
   })
 
-  it('shows a write only after as many lists as asked for', async () => {
+  it('shows a write only after the configured number of lists', async () => {
     await using sandbox = await startShop({ staleLists: 2 })
     const path = `${subAccountsPath(sandbox)}/${subId}`
     await call(sandbox, 'PUT', path, { body: { ...body, maxDailyGB: 1 } })
@@ -159,7 +159,7 @@ describe('single switches', () => {
     expect(shown).toEqual([8, 8, 1])
   })
 
-  it('shows a new account only after as many lists as asked for', async () => {
+  it('shows a new account only after the configured number of lists', async () => {
     await using sandbox = await startShop({ staleLists: 1 })
     const creation = { email: 'admin@shop.example', ...body, maxDailyGB: 0 }
     await call(sandbox, 'POST', subAccountsPath(sandbox), { body: creation })

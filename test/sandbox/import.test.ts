@@ -10,7 +10,7 @@ function importBody(hits: string[], { override = true, kibanaVersion = '7' } = {
 }
 
 describe('import', () => {
-  it('keeps the bytes of what it takes', async () => {
+  it('keeps the bytes of imported objects', async () => {
     await using sandbox = await startShop(...settings)
     const hits = [
       '{ "_id":"search:1", "_source":{"n":1.0} }',
@@ -40,7 +40,7 @@ describe('import', () => {
     expect(await exportedText(sandbox, 'search')).toBe(documents.search)
   })
 
-  it('reports hits it cannot place, and those a fault makes fail', async () => {
+  it('reports hits without a type, and hits that a fault makes fail', async () => {
     await using sandbox = await startShop(...settings)
     sandbox.faults.add({ operation: 'import', failIds: ['search:2'] })
     const body = importBody(['{"_id":"map:1"}', '{"_id":"search:2"}', '{}', '{"_id":"search:3"}'])
@@ -55,7 +55,7 @@ describe('import', () => {
     expect(hitIds(await exportedText(sandbox, 'search'))).toEqual(['search:1', 'search:3'])
   })
 
-  it('takes back its own export of generated objects', async () => {
+  it('imports its own export of generated objects', async () => {
     const objects = { generated: { seed: 3, count: 4 } }
     await using source = await startShop({}, { objects })
     await using target = await startShop({ extraOperations: true })
@@ -66,7 +66,7 @@ describe('import', () => {
     expect(await exportedText(target, 'dashboard')).toBe(exported)
   })
 
-  it('keeps places, options and bytes over several requests', async () => {
+  it('keeps order, options and bytes over several requests', async () => {
     await using sandbox = await startShop(
       { extraOperations: true, database: '', contentLength: true },
       { objects: { documents } },

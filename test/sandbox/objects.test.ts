@@ -103,7 +103,7 @@ describe('shuffled exports', () => {
     expect(texts[0]).toBe(texts[1])
   })
 
-  it('hold generated objects as they are without', async () => {
+  it('do not change generated objects', async () => {
     const objects = { generated: { seed: 1, count: 9 } }
     await using plain = await startShop({}, { objects })
     await using shuffled = await startShop({ shuffle: 4 }, { objects })
@@ -120,7 +120,7 @@ describe('shuffled exports', () => {
 })
 
 describe('generated objects', () => {
-  it('are the same bytes from the same seed, and others from another', async () => {
+  it('have the same bytes with the same seed, and others with another', async () => {
     const texts: string[] = []
     for (const seed of [1, 1, 2]) {
       await using sandbox = await startShop({}, { objects: { generated: { seed, count: 3 } } })
@@ -130,7 +130,7 @@ describe('generated objects', () => {
     expect(texts[0]).not.toBe(texts[2])
   })
 
-  it('refer to one another', async () => {
+  it('refer to each other', async () => {
     const generated = { seed: 5, count: { search: 4, visualization: 10, dashboard: 3 } }
     await using sandbox = await startShop({}, { objects: { generated } })
     const search = hitIds(await exportedText(sandbox, 'search'))
@@ -149,7 +149,7 @@ describe('generated objects', () => {
     }
   })
 
-  it('refer to nothing that is not there', async () => {
+  it('refer only to objects that exist', async () => {
     const generated = { seed: 5, count: { visualization: 1 } }
     await using sandbox = await startShop({}, { objects: { generated } })
     const { hits } = JSON.parse(await exportedText(sandbox, 'visualization'))
@@ -157,7 +157,7 @@ describe('generated objects', () => {
     expect(hitIds(await exportedText(sandbox, 'dashboard'))).toEqual([])
   })
 
-  it('have the size that was asked for', async () => {
+  it('have the requested size', async () => {
     const generated = { seed: 5, bytes: { search: 100_000 }, hitBytes: 5_000 }
     await using sandbox = await startShop({ contentLength: true }, { objects: { generated } })
     const text = await exportedText(sandbox, 'search')
@@ -191,7 +191,7 @@ describe('generated objects', () => {
 })
 
 describe('the sample account', () => {
-  it('is there when no account is given, and all its references lead somewhere', async () => {
+  it('is the default account, and all its references resolve', async () => {
     await using sandbox = await startSandbox()
     const ids: string[] = []
     for (const type of ['search', 'visualization', 'dashboard']) {

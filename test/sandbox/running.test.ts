@@ -28,7 +28,7 @@ function temporaryFolder(): string {
 }
 
 describe('a sandbox with a database file', () => {
-  it('remembers accounts, tokens and objects over a restart', async () => {
+  it('keeps accounts, tokens and objects over a restart', async () => {
     const database = join(temporaryFolder(), 'sandbox.sqlite')
     const objects = { generated: { seed: 1, count: 2 } }
     const accounts = [shop({ objects })]
@@ -50,7 +50,7 @@ describe('a sandbox with a database file', () => {
     expect((await call(after, 'GET', '/v2/whoami', { token })).status).toBe(200)
   })
 
-  it('keeps nothing of accounts that could not all be added', async () => {
+  it('adds all accounts or none', async () => {
     const folder = temporaryFolder()
     const database = join(folder, 'sandbox.sqlite')
     const broken = shop({ objects: { folder: join(folder, 'missing') } })
@@ -189,7 +189,7 @@ describe('the admin interface', () => {
   })
 })
 
-describe('options that cannot be followed', () => {
+describe('invalid options', () => {
   const folder = (path: string): SandboxOptions => ({
     accounts: [shop({ objects: { folder: path } })],
   })
@@ -204,7 +204,7 @@ describe('options that cannot be followed', () => {
     )
   }
 
-  it('says that the folder is missing, empty or broken', async () => {
+  it('reports a folder that is missing, empty or broken', async () => {
     const path = temporaryFolder()
     const missing = join(path, 'missing')
     expect(await failure(folder(missing))).toMatchObject({
@@ -223,7 +223,7 @@ describe('options that cannot be followed', () => {
     })
   })
 
-  it('says that the port is in use', async () => {
+  it('reports a port that is in use', async () => {
     const server = createServer()
     onTestFinished(() => void server.close())
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -234,7 +234,7 @@ describe('options that cannot be followed', () => {
     })
   })
 
-  it('says that the database cannot be used, and leaves other files alone', async () => {
+  it('reports an unusable database, and does not change other files', async () => {
     const path = temporaryFolder()
     const text = join(path, 'text')
     writeFileSync(text, 'no database at all, but long enough to be looked at. '.repeat(40))

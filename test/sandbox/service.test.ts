@@ -73,7 +73,7 @@ describe('export', () => {
     },
   )
 
-  it('takes further types when it is told of them', async () => {
+  it('accepts further types when they are configured', async () => {
     await using sandbox = await startShop({ types: ['search', 'query'] })
     expect((await exportType(sandbox, 'query')).status).toBe(200)
     expect((await exportType(sandbox, 'dashboard')).status).toBe(400)
@@ -133,7 +133,7 @@ describe('creation of a sub account', () => {
     expect(entry).toMatchObject({ accountName: 'New one', maxDailyGB: 0, retentionDays: 4 })
   })
 
-  it('hands out no API token: the shipping token is refused', async () => {
+  it('returns no API token: the shipping token is refused', async () => {
     await using sandbox = await startShop()
     const response = await call(sandbox, 'POST', path, { body: creation })
     const { accountId, accountToken } = (await response.json()) as {

@@ -35,19 +35,19 @@ run 4f2a1c00, 2026-11-20 03:15:00 to 2026-11-20 03:16:00 UTC, exit status 3`)
     )
   })
 
-  it('leaves out since when it is not good if this is the first run that is not', () => {
+  it('omits the start of the bad runs if this is the first', () => {
     const badSince = new Date('2026-11-20T03:15:00Z')
     expect(textOf(runOf([failureOf({ badSince })]))).toContain('\n  since: last good snapshot ')
   })
 
-  it('says what a suspect snapshot holds', () => {
+  it('describes a suspect snapshot', () => {
     const suspect = outcomeOf({ result: 'suspect', reasons: ['search: 0 objects, down from 12'] })
     expect(textOf(runOf([suspect]))).toContain(
       'suspect shop: search: 0 objects, down from 12\n  snapshot 20261120T031500Z-4f2a1c, 353 objects\n  since: last good',
     )
   })
 
-  it('tells a failure of the whole run once, not for each account', () => {
+  it('reports a failure of the whole run once, not for each account', () => {
     const error = { message: 'Cannot use the configuration', hint: 'look at it' }
     const accounts = ['one', 'two'].map((account) =>
       failureOf({ account, reasons: [error.message], hint: error.hint }),
@@ -66,7 +66,7 @@ run 4f2a1c00, 2026-11-20 03:15:00 to 2026-11-20 03:16:00 UTC, exit status 3`)
   })
 })
 
-describe('what somebody is told', () => {
+describe('the events of a message', () => {
   const changed = outcomeOf({ taken: altered })
   const recovered = outcomeOf({ recovered: true, badSince: new Date('2026-11-19T03:15:00Z') })
   const warned = outcomeOf({ reasons: ['the previous snapshot is damaged'] })
@@ -84,7 +84,7 @@ describe('what somebody is told', () => {
     }
   })
 
-  it('is only what was asked for', () => {
+  it('are only those that the receiver asked for', () => {
     const run = runOf([failureOf({ account: 'one' }), changed])
     expect(textOf(run, ['change'])).not.toContain('failed one')
     expect(textOf(run, ['failure'])).not.toContain('removed')

@@ -12,7 +12,7 @@ import { failureOf, outcomeOf, runOf } from './run-outcomes.ts'
 const failed = runOf([failureOf({ account: 'a<b>&c' })], { exitCode: 3 })
 const good = runOf([outcomeOf()])
 
-/** A notifier whose addresses stand in for the names of their variables. */
+/** A notifier. The name of each variable is used as the address. */
 async function notifierOf(
   receivers: readonly NotificationConfig[],
   { findProxy = noProxy }: { findProxy?: FindProxy } = {},
@@ -42,7 +42,7 @@ function ping(url: string, exitStatus = false): NotificationConfig {
 }
 
 describe('a notifier', () => {
-  it('says when a proxy does not let it through, and not the password', async () => {
+  it('reports a proxy that cannot be reached, without its password', async () => {
     const findProxy = readProxies({ HTTP_PROXY: 'http://me:sesame@127.0.0.1:9' }, [])
     const started = await notifierOf([ping('http://hooks.dashkeep.test/uuid')], { findProxy })
     await started.notifier.started()
@@ -53,7 +53,7 @@ describe('a notifier', () => {
     expect(started.log()).not.toContain('sesame')
   })
 
-  it('says when a certificate is not trusted and what to set, and does not ask again', async () => {
+  it('reports an untrusted certificate with a hint, and does not repeat the request', async () => {
     await using receiver = await startReceiver()
     await using front = await startTlsFront(receiver.url)
     const started = await notifierOf([ping(`https://127.0.0.1:${front.port}/uuid`)])
@@ -85,7 +85,7 @@ describe('a notifier', () => {
     )
   })
 
-  it('pings the exit status where that is wanted', async () => {
+  it('pings the exit status with exitStatus', async () => {
     await using receiver = await startReceiver()
     const { notifier } = await notifierOf([ping(`${receiver.url}/uuid`, true)])
     await notifier.ended(failed)
@@ -93,7 +93,7 @@ describe('a notifier', () => {
     expect(receiver.received.map(({ path }) => path)).toEqual(['/uuid/3', '/uuid'])
   })
 
-  it('tells Slack in a text that it takes for nothing else', async () => {
+  it('sends Slack text without markup', async () => {
     await using receiver = await startReceiver()
     const url = { env: receiver.url }
     const { notifier } = await notifierOf([{ kind: 'slack', url, on: ['failure'] }])
@@ -106,7 +106,7 @@ describe('a notifier', () => {
     expect(message?.text).toContain('failed a&lt;b&gt;&amp;c: ')
   })
 
-  it('puts a user and password of the address into a header', async () => {
+  it('sends the user and password of the address in a header', async () => {
     await using receiver = await startReceiver()
     const address = receiver.url.replace('//', '//user:pass%20word@')
     const { notifier } = await notifierOf([ping(address)])
@@ -115,7 +115,7 @@ describe('a notifier', () => {
     expect(receiver.received[0]?.headers.authorization).toBe(expected)
   })
 
-  it('tries again briefly what may pass, and what comes later waits for it', async () => {
+  it('repeats after temporary failures, and sends the next message afterwards', async () => {
     const statuses = [503, 429]
     await using receiver = await startReceiver(() => statuses.shift() ?? 200)
     const { notifier, failures } = await notifierOf([ping(`${receiver.url}/uuid`)])
@@ -127,10 +127,10 @@ describe('a notifier', () => {
   })
 
   it.each([
-    ['says no', 404, 1, 'it answers with status 404'],
+    ['refuses', 404, 1, 'it answers with status 404'],
     ['redirects', 302, 1, 'it answers with status 302'],
     ['stays broken', 500, 3, 'it answers with status 500'],
-  ])('logs one that %s, and tells the others', async (_, status, attempts, reason) => {
+  ])('logs a receiver that %s, and notifies the others', async (_, status, attempts, reason) => {
     await using bad = await startReceiver(() => status)
     await using fine = await startReceiver()
     const receivers = [ping(`${bad.url}/secret-uuid`), ping(fine.url)]
@@ -145,11 +145,11 @@ describe('a notifier', () => {
   })
 
   it.each([
-    ['nobody listens', 'http://127.0.0.1:1/secret-uuid'],
-    ['is no address', 'secret-uuid'],
-    ['has another scheme', 'ftp://host/secret-uuid'],
-    ['has a user that cannot be read', 'http://%zz:secret-uuid@127.0.0.1:1/'],
-  ])('keeps an address to itself where %s', async (_, address) => {
+    ['no server listens', 'http://127.0.0.1:1/secret-uuid'],
+    ['it is not a URL', 'secret-uuid'],
+    ['it has another scheme', 'ftp://host/secret-uuid'],
+    ['it has an invalid user', 'http://%zz:secret-uuid@127.0.0.1:1/'],
+  ])('keeps the address secret when %s', async (_, address) => {
     const { notifier, failures, log } = await notifierOf([ping(address)])
     await notifier.ended(good)
     expect(failures).toEqual(['ping'])

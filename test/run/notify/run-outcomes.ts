@@ -1,6 +1,6 @@
 import type { AccountOutcome, RunOutcome } from '../../../src/run/outcome.ts'
 
-/** A run of an hour ago, good unless told otherwise. */
+/** A good run, with changes. */
 export function runOf(
   accounts: readonly AccountOutcome[],
   changes: Partial<RunOutcome> = {},
@@ -16,7 +16,7 @@ export function runOf(
   }
 }
 
-/** A good outcome in which nothing changed, with changes. */
+/** A good outcome without changed objects, with changes. */
 export function outcomeOf(changes: Partial<AccountOutcome> = {}): AccountOutcome {
   const snapshot = '20261120T031500Z-4f2a1c'
   return {
