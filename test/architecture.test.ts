@@ -46,7 +46,6 @@ const arrows: Record<string, readonly string[]> = {
     'wording',
   ],
   exporter: ['archive', 'config', 'errors', 'log', 'open', 'run', 'version', 'worker'],
-  web: ['clean-text', 'objects', 'wording'],
   worker: ['archive', 'config', 'errors', 'log', 'open', 'run', 'store port', 'version'],
   run: [
     'archive',
