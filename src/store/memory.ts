@@ -1,8 +1,12 @@
 import { StoreError } from './errors.ts'
-import { guardWriter } from './guarded-writer.ts'
+import { guardWriter, type WriterSteps } from './guarded-writer.ts'
 import { checkKey, compareKeys } from './keys.ts'
-import type { ObjectStore } from './object-store.ts'
-import { ObjectTooLargeError, type UnfinishedWrite } from './object-store.ts'
+import {
+  type ObjectStore,
+  ObjectTooLargeError,
+  type ObjectWriter,
+  type UnfinishedWrite,
+} from './object-store.ts'
 
 /** A store in memory, for snapshots that are not kept. It ends with the process. */
 export function createMemoryStore(): ObjectStore {
@@ -27,26 +31,7 @@ export function createMemoryStore(): ObjectStore {
 
     async create(key, { signal } = {}) {
       find(key, signal)
-      const chunks: Uint8Array[] = []
-      const write = {
-        key,
-        startedAt: new Date(),
-        remove: async () => void unfinished.delete(write),
-      }
-      unfinished.add(write)
-      return guardWriter(
-        {
-          write: async (chunk) => void chunks.push(Uint8Array.from(chunk)),
-          async commit() {
-            if (!unfinished.delete(write)) {
-              throw new StoreError(`Cannot store ${key}: what was written so far has been removed`)
-            }
-            keep(key, Buffer.concat(chunks))
-          },
-          discard: write.remove,
-        },
-        signal,
-      )
+      return createMemoryWriter(key, { unfinished, keep, signal })
     },
 
     async get(key, { maxBytes, signal }) {
@@ -88,6 +73,35 @@ export function createMemoryStore(): ObjectStore {
       objects.clear()
     },
   }
+}
+
+function createMemoryWriter(
+  key: string,
+  options: {
+    unfinished: Set<UnfinishedWrite>
+    keep: (key: string, body: Uint8Array) => void
+    signal: AbortSignal | undefined
+  },
+): ObjectWriter {
+  const { unfinished, keep, signal } = options
+  const chunks: Uint8Array[] = []
+  const write = {
+    key,
+    startedAt: new Date(),
+    remove: async () => void unfinished.delete(write),
+  }
+  unfinished.add(write)
+  const steps: WriterSteps = {
+    write: async (chunk) => void chunks.push(Uint8Array.from(chunk)),
+    async commit() {
+      if (!unfinished.delete(write)) {
+        throw new StoreError(`Cannot store ${key}: what was written so far has been removed`)
+      }
+      keep(key, Buffer.concat(chunks))
+    },
+    discard: write.remove,
+  }
+  return guardWriter(steps, signal)
 }
 
 const CHUNK_BYTES = 64 * 1024

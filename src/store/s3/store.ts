@@ -1,6 +1,6 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { checkKey } from '../keys.ts'
-import type { ObjectStore, StoreCallOptions } from '../object-store.ts'
+import type { ObjectMetadata, ObjectStore, StoreCallOptions } from '../object-store.ts'
 import { type Connection, connectToBucket } from './connection.ts'
 import { withoutError } from './errors.ts'
 import { examineBucket } from './examine.ts'
@@ -9,7 +9,7 @@ import { extendLock, readBucketLock, readLockEnd } from './lock.ts'
 import type { S3StoreOptions } from './options.ts'
 import { getObject, openObject } from './read.ts'
 import { listUploads } from './unfinished-uploads.ts'
-import { putObject } from './upload.ts'
+import { putObject, type Upload } from './upload.ts'
 import { createWriter, partBytes } from './writer.ts'
 
 /**
@@ -32,18 +32,13 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
 
   let locksObjects: boolean | undefined
 
-  const store: ObjectStore = {
+  return {
     url: connection.url,
 
     async put(key, body, { signal, lockFrom, metadata = {} } = {}) {
       signal?.throwIfAborted()
-      if (body.length <= partBytes) {
-        await putObject(connection, { key: checked(key), signal, lockFrom }, body, metadata)
-        return
-      }
-      await using writer = await store.create(key, { signal, lockFrom, metadata: () => metadata })
-      await writer.write(body)
-      await writer.commit()
+      const target = { key: checked(key), signal, lockFrom }
+      await putBody(connection, target, body, metadata)
     },
 
     async create(key, { signal, lockFrom, metadata = () => ({}) } = {}) {
@@ -94,7 +89,6 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       connection.close()
     },
   }
-  return store
 }
 
 async function removeObject(
@@ -105,4 +99,20 @@ async function removeObject(
   await call({ action: 'remove', key, signal, rights: 's3:DeleteObject' }, (client, options) =>
     client.send(command, options).catch(withoutError(['NoSuchKey'])),
   )
+}
+
+/** Stores the bytes in one request, or in parts when they are too many for one. */
+async function putBody(
+  connection: Connection,
+  { key, signal, lockFrom }: Upload,
+  body: Uint8Array,
+  metadata: ObjectMetadata,
+): Promise<void> {
+  if (body.length <= partBytes) {
+    return await putObject(connection, { key, signal, lockFrom }, body, metadata)
+  }
+  const options = { signal, lockFrom, metadata: () => metadata }
+  await using writer = createWriter(connection, key, options)
+  await writer.write(body)
+  await writer.commit()
 }
