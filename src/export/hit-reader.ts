@@ -89,8 +89,8 @@ export function createHitReader(maxDepth: number, refuse: (state: string) => Err
   let members = new Int32Array(64 * MEMBER_SIZE)
   let noted = 0
   let text: Text = { bytes: new Uint8Array(0), words: new Int32Array(0) }
-  /** What closes the object or array at each depth. */
-  let closers = new Uint8Array(64)
+  /** The byte that closes the object or array at each depth. */
+  const closers = new Uint8Array(maxDepth + 1)
   /** Where the member that is being read at each depth is noted. */
   const current = new Int32Array(NOTED_DEPTH + 1)
 
@@ -104,8 +104,9 @@ export function createHitReader(maxDepth: number, refuse: (state: string) => Err
       const first = bytes[at] as number
       if (first === OPEN_BRACE || first === OPEN_BRACKET) {
         depth += 1
+        if (depth > maxDepth) throw refuse(`is nested deeper than ${maxDepth} levels`)
         const closer = first === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET
-        push(depth, closer)
+        closers[depth] = closer
         const from = at + 1
         at = skipSpace(bytes, from)
         if (bytes[at] !== closer) {
@@ -141,16 +142,6 @@ export function createHitReader(maxDepth: number, refuse: (state: string) => Err
       if (closers[depth] === CLOSE_BRACE) at = readKey(text, start, from, at, depth)
       if (at < 0) return at
     }
-  }
-
-  function push(depth: number, closer: number): void {
-    if (depth > maxDepth) throw refuse(`is nested deeper than ${maxDepth} levels`)
-    if (depth === closers.length) {
-      const larger = new Uint8Array(depth * 2)
-      larger.set(closers)
-      closers = larger
-    }
-    closers[depth] = closer
   }
 
   /** Moves from the key at `at` to its value; `from` is where the member begins. */
