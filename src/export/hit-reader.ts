@@ -86,8 +86,7 @@ const MAX_MEMBERS = 1_000_000
  * members. On any other it throws what `refuse` returns, which completes "the hit …".
  */
 export function createHitReader(maxDepth: number, refuse: (state: string) => Error): HitReader {
-  let members = new Int32Array(64 * MEMBER_SIZE)
-  let noted = 0
+  const members = createMemberList(refuse)
   let text: Text = { bytes: new Uint8Array(0), words: new Int32Array(0) }
   /** The byte that closes the object or array at each depth. */
   const closers = new Uint8Array(maxDepth + 1)
@@ -98,7 +97,7 @@ export function createHitReader(maxDepth: number, refuse: (state: string) => Err
     if (bytes !== text.bytes) text = { bytes, words: wordsOf(bytes) }
     let at = start
     let depth = 0
-    noted = 0
+    members.clear()
     for (;;) {
       // A value begins at `at`.
       const first = bytes[at] as number
@@ -123,13 +122,10 @@ export function createHitReader(maxDepth: number, refuse: (state: string) => Err
       // A value has ended before `at`, and others with it whose closers follow.
       for (;;) {
         if (depth === 0) return at
-        const isNoted = depth <= NOTED_DEPTH && closers[depth] === CLOSE_BRACE
-        const member = isNoted ? (current[depth] as number) : 0
-        if (isNoted) members[member + MEMBER.valueEnd] = at - start
+        const valueEnd = at
         at = skipSpace(bytes, at)
-        if (isNoted) {
-          members[member + MEMBER.end] = at - start
-          members[member + MEMBER.next] = noted
+        if (depth <= NOTED_DEPTH && closers[depth] === CLOSE_BRACE) {
+          members.end(current[depth] as number, valueEnd - start, at - start)
         }
         const byte = bytes[at] as number
         at += 1
@@ -154,27 +150,54 @@ export function createHitReader(maxDepth: number, refuse: (state: string) => Err
     if (bytes[colon] !== COLON) return ~colon
     const value = skipSpace(bytes, colon + 1)
     if (depth <= NOTED_DEPTH) {
-      const member = noted
-      noted += MEMBER_SIZE
-      if (noted > members.length) grow()
-      current[depth] = member
-      members[member + MEMBER.start] = from - start
-      members[member + MEMBER.key] = at - start
-      members[member + MEMBER.keyEnd] = keyEnd - start
-      members[member + MEMBER.value] = value - start
+      current[depth] = members.begin(from - start, at - start, keyEnd - start, value - start)
     }
     return value
   }
 
+  return { read, members: members.all }
+}
+
+/** The members of a hit, as `MEMBER` says. All offsets count from the first byte of the hit. */
+function createMemberList(refuse: (state: string) => Error) {
+  let members = new Int32Array(64 * MEMBER_SIZE)
+  let filled = 0
+
   function grow(): void {
     const most = MAX_MEMBERS * MEMBER_SIZE
-    if (noted > most) throw refuse(`has more than ${MAX_MEMBERS} members`)
+    if (filled > most) throw refuse(`has more than ${MAX_MEMBERS} members`)
     const larger = new Int32Array(Math.min(members.length * 2, most))
     larger.set(members)
     members = larger
   }
 
-  return { read, members: () => members.subarray(0, noted) }
+  /** Adds a member whose value begins. Returns its index in the array. */
+  function begin(start: number, key: number, keyEnd: number, value: number): number {
+    const member = filled
+    filled += MEMBER_SIZE
+    if (filled > members.length) grow()
+    members[member + MEMBER.start] = start
+    members[member + MEMBER.key] = key
+    members[member + MEMBER.keyEnd] = keyEnd
+    members[member + MEMBER.value] = value
+    return member
+  }
+
+  /** Completes a member once its value has ended. */
+  function end(member: number, valueEnd: number, end: number): void {
+    members[member + MEMBER.valueEnd] = valueEnd
+    members[member + MEMBER.end] = end
+    members[member + MEMBER.next] = filled
+  }
+
+  return {
+    begin,
+    end,
+    clear() {
+      filled = 0
+    },
+    all: () => members.subarray(0, filled),
+  }
 }
 
 /** The same bytes one by one and by four. */
