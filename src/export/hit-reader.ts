@@ -99,7 +99,6 @@ export function createHitReader(maxDepth: number, refuse: (state: string) => Err
     let depth = 0
     members.clear()
     for (;;) {
-      // A value begins at `at`.
       const first = bytes[at] as number
       if (first === OPEN_BRACE || first === OPEN_BRACKET) {
         depth += 1
@@ -109,7 +108,7 @@ export function createHitReader(maxDepth: number, refuse: (state: string) => Err
         const from = at + 1
         at = skipSpace(bytes, from)
         if (bytes[at] !== closer) {
-          if (closer === CLOSE_BRACE) at = readKey(text, start, from, at, depth)
+          if (closer === CLOSE_BRACE) at = readKey(start, from, depth)
           if (at < 0) return at
           continue
         }
@@ -133,16 +132,15 @@ export function createHitReader(maxDepth: number, refuse: (state: string) => Err
         if (byte !== closers[depth]) return ~(at - 1)
         depth -= 1
       }
-      const from = at
-      at = skipSpace(bytes, from)
-      if (closers[depth] === CLOSE_BRACE) at = readKey(text, start, from, at, depth)
+      at = closers[depth] === CLOSE_BRACE ? readKey(start, at, depth) : skipSpace(bytes, at)
       if (at < 0) return at
     }
   }
 
-  /** Moves from the key at `at` to its value; `from` is where the member begins. */
-  function readKey(text: Text, start: number, from: number, at: number, depth: number): number {
+  /** Reads the key of the member that begins at `from`. Returns the offset of its value. */
+  function readKey(start: number, from: number, depth: number): number {
     const { bytes } = text
+    const at = skipSpace(bytes, from)
     if (bytes[at] !== QUOTE) return ~at
     const keyEnd = skipString(text, at + 1)
     if (keyEnd < 0) return keyEnd
