@@ -34,7 +34,7 @@ export const defaultScanLimits: ScanLimits = {
 
 /** Finds the hits of one export document that arrives in chunks. */
 export interface ExportScanner {
-  /** Takes the next bytes and reports hits that have arrived whole. Throws on what is no export. */
+  /** Takes the next bytes and reports complete hits. Throws when the bytes are not an export. */
   feed(chunk: Uint8Array): void
   /**
    * Says that the body has ended. Reports the last hits if `feed` has not. Throws when the document

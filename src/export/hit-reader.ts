@@ -15,12 +15,12 @@ import {
   ZERO,
 } from './ascii.ts'
 /**
- * Where a member of an object stands: the place of the next one, and six offsets from the first byte
- * of its hit on. A member reaches from behind the `{` or `,` before it up to the `,` or `}` after it, `start` and
- * `end`; the key (with its quotes) and the value lie between them without the space around.
+ * Byte offsets of an object's member, counted from the first byte of its hit. A member reaches from
+ * behind the `{` or `,` before it (`start`) to the `,` or `}` after it (`end`). The offsets of the key,
+ * with its quotes, and of the value leave out white space.
  */
 export const MEMBER = {
-  /** Where the members behind its value begin: the next of its object, or what follows the object. */
+  /** Index of the next member of the same object, or of what follows the object. */
   next: 0,
   start: 1,
   key: 2,
@@ -237,8 +237,8 @@ function skipString({ bytes, words }: Text, from: number): number {
 }
 
 /**
- * Whether four bytes are `plain`, all at once: in each a bit is borrowed from the highest when it is a
- * quote, a backslash or below a space. May say no to bytes above one that is not.
+ * Whether four bytes are all `plain`. Tests them at once: a byte that is a quote, a backslash or below
+ * a space borrows from its highest bit. May return false negatives.
  */
 function isPlain(word: number): boolean {
   const quote = (word ^ 0x22222222) - 0x01010101
