@@ -10,7 +10,8 @@ export type Access =
   /** A user whom a proxy has authenticated and names in a header. */
   | { readonly kind: 'proxy'; readonly origin: URL; readonly userHeader: string }
 
-const headers = {
+/** The headers of every answer. */
+export const answerHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'",
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -23,7 +24,7 @@ const headers = {
 /** Sets the headers of every answer: nothing is loaded from elsewhere, framed, kept or sniffed. */
 export const secureHeaders: MiddlewareHandler = async (context, next) => {
   await next()
-  for (const [name, value] of Object.entries(headers)) context.header(name, value)
+  for (const [name, value] of Object.entries(answerHeaders)) context.header(name, value)
 }
 
 /** Whether the `Host` of a request is one of this server. A page of another name may not read it. */

@@ -6,7 +6,7 @@ import { DashkeepError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { createApp } from './app.ts'
 import { type LibraryOptions, openLibrary } from './library.ts'
-import { type Access, createGate } from './security.ts'
+import { type Access, answerHeaders, createGate } from './security.ts'
 
 /** A proxy that authenticates the users. */
 export interface UserProxy {
@@ -32,6 +32,10 @@ export async function startWeb(
     fetch: (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }),
     overrideGlobalObjects: false,
   }) as Server
+  // Requests with an invalid `Host` are answered before any handler of the pages.
+  server.prependListener('request', (_request, response) => {
+    for (const [name, value] of Object.entries(answerHeaders)) response.setHeader(name, value)
+  })
   const port = await listenOn(server, listen)
   const access: Access = proxy ? { kind: 'proxy', ...proxy } : { kind: 'token', port }
   const gate = createGate(access)

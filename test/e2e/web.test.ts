@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { expect, it } from 'vitest'
 import { spawnDashkeep, until } from './run-dashkeep.ts'
 import { startTrial } from './trial.ts'
@@ -15,7 +17,9 @@ it('serves the archive to the browser that opens the one-time address, and ends 
   const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
   const page = await fetch(new URL('/', address), { headers: { cookie } })
   expect(page.status).toBe(200)
-  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(page.headers.get('cache-control')).toBe('no-store')
+  expect(await statusOf(address, 'not a host')).toEqual([400, 'no-store'])
+  expect(await statusOf(address, 'evil.example')).toEqual([421, 'no-store'])
   const text = await page.text()
   expect(text).toContain('The account has a good backup.')
   const style = await fetch(new URL('/style.css', address))
@@ -48,3 +52,12 @@ it.each([
   expect(stderr).toContain(state)
   expect(stderr).toContain('hint:')
 })
+
+/** The status and caching of an answer to a request for another host. */
+async function statusOf(address: string, host: string): Promise<unknown[]> {
+  const [answer] = (await once(get(address, { headers: { host } }), 'response')) as [
+    IncomingMessage,
+  ]
+  answer.resume()
+  return [answer.statusCode, answer.headers['cache-control']]
+}
