@@ -5,12 +5,15 @@ import type { Manifest } from '../archive/manifest.ts'
 import { DashkeepError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { nameFiles } from '../objects/file-names.ts'
+import { dashboardStyle } from './dashboard/style.ts'
+import { readObject } from './find-object.ts'
 import { layout, type Page } from './layout.ts'
 import type { AccountView, Library, SnapshotLine } from './library.ts'
 import { accountPage } from './pages/account.ts'
 import { accountsPage } from './pages/accounts.ts'
+import { comparePage } from './pages/compare.ts'
 import { historyPage } from './pages/history.ts'
-import { objectPage, readObject } from './pages/object.ts'
+import { objectPage } from './pages/object.ts'
 import { describeFailure, notAllowed, notFound, signInPage } from './pages/refusals.ts'
 import { snapshotPage } from './pages/snapshot.ts'
 import { type Access, type Gate, isOwnHost, secureHeaders } from './security.ts'
@@ -48,7 +51,7 @@ function guard(app: App, access: Access, gate: Gate): void {
     return next()
   })
   app.get('/style.css', (context) =>
-    context.body(style, 200, { 'Content-Type': 'text/css; charset=utf-8' }),
+    context.body(style + dashboardStyle, 200, { 'Content-Type': 'text/css; charset=utf-8' }),
   )
   app.get('/open', (context) => {
     // Previews of addresses ask with HEAD; they must not use the token up.
@@ -101,10 +104,19 @@ function addPages(app: App, library: Library): void {
 
   const object = '/accounts/:account/snapshots/:snapshot/object'
   app.get(object, async (context) => {
-    const found = await findObject(library, context, signalOf(context))
+    const signal = signalOf(context)
+    const found = await findObject(library, context, signal)
     return found === undefined
       ? context.notFound()
-      : show(context, await objectPage(library, found))
+      : show(context, await objectPage(library, { ...found, signal }))
+  })
+  app.get(`${object}/compare`, async (context) => {
+    const signal = signalOf(context)
+    const after = await findObject(library, context, signal)
+    const before = await findObject(library, context, signal, parameter(context, 'with'))
+    return before === undefined || after === undefined
+      ? context.notFound()
+      : show(context, await comparePage(library, after.view, { before, after, signal }))
   })
   app.get(`${object}/:form{raw|download}`, async (context) => {
     const found = await findObject(library, context, signalOf(context))
@@ -134,14 +146,15 @@ interface FoundSnapshot {
   readonly line: SnapshotLine & { readonly manifest: Manifest }
 }
 
-/** The snapshot that the address names. Throws when its manifest cannot be read. */
+/** The snapshot `name`, or the one that the address names. Throws when its manifest cannot be read. */
 async function findSnapshot(
   library: Library,
   context: AppContext,
   signal: AbortSignal,
+  name = context.req.param('snapshot'),
 ): Promise<FoundSnapshot | undefined> {
   const view = await findAccount(library, context, signal)
-  const folder = view?.folders.find(({ snapshot }) => snapshot === context.req.param('snapshot'))
+  const folder = view?.folders.find(({ snapshot }) => snapshot === name)
   if (view === undefined || folder === undefined) return undefined
   const [line] = await library.snapshots(view, [folder], signal)
   const { manifest } = await readManifest(library.store, view.accountId, folder.snapshot, {
@@ -150,9 +163,15 @@ async function findSnapshot(
   return line && { view, line: { ...line, manifest } }
 }
 
-async function findObject(library: Library, context: AppContext, signal: AbortSignal) {
+/** The object that the address names, in the snapshot `name` or the one of the address. */
+async function findObject(
+  library: Library,
+  context: AppContext,
+  signal: AbortSignal,
+  name?: string,
+) {
   const id = parameter(context, 'id')
-  const found = id === '' ? undefined : await findSnapshot(library, context, signal)
+  const found = id === '' ? undefined : await findSnapshot(library, context, signal, name)
   if (found === undefined) return undefined
   const { view, line } = found
   const object = await readObject(library, line.manifest, { id, signal })

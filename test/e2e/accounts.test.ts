@@ -195,7 +195,9 @@ describe('accounts create', () => {
     const args = ['create', '--email', 'nobody@shop.example', ...newAccount.slice(2)]
     const { exitCode, stderr } = await trial.accounts([...args, '--token-file', file, '--yes'])
     expect(exitCode).toBe(1)
-    expect(stderr).toMatch(/^error: Cannot create the sub account New: .*no admin of the account/m)
+    expect(stderr).toMatch(
+      /^error: Cannot create the sub account New: .*not an admin of the account/m,
+    )
     expect(stderr).toMatch(/^hint: .*e-mail must be of a user who is an admin/m)
     await expect(stat(file)).rejects.toThrow('ENOENT')
   })

@@ -222,7 +222,9 @@ describe('with a snapshot from the future', () => {
     await using _trial = trial
     const unknown = await at(2, ['prune', '--remove', future.slice(0, 8), '--yes'])
     expect(unknown.exitCode).toBe(2)
-    expect(unknown.stderr).toMatch(/Cannot remove the snapshot 20271120: .*\nhint: give the whole/)
+    expect(unknown.stderr).toMatch(
+      /Cannot remove the snapshot 20271120: .*\nhint: use the full name/,
+    )
     const both = await at(2, ['prune', '--remove', future, '--keep-last', '1', '--yes'])
     expect(both.exitCode).toBe(2)
     expect(both.stderr).toContain('exclude each other')

@@ -134,7 +134,7 @@ describe('list, show and verify', () => {
     expect(show).toMatch(/\nvisualization +7 +7\.10\.2 /)
     const { stdout: verify } = await trial.run(['verify'])
     expect(verify).toMatch(
-      /^verified 1 snapshot with 3 stored files, [\d.]+ kB read: every file is as its manifest/,
+      /^verified 1 snapshot with 3 stored files, [\d.]+ kB read: every file matches its manifest/,
     )
   })
 

@@ -105,7 +105,7 @@ describe('restore --pretty removes only what it wrote itself', () => {
     const { exitCode, stdout } = await pretty()
     expect(exitCode).toBe(0)
     expect(stdout).toContain(
-      `kept 2 files that dashkeep did not write like this: ${lost}, search/mine.json`,
+      `kept 2 files that another program changed or wrote: ${lost}, search/mine.json`,
     )
     const again = await trial.run(['restore', '--pretty', folder, '--json'])
     expect(JSON.parse(again.stdout).written.kept).toEqual([lost, 'search/mine.json'])
@@ -143,7 +143,7 @@ describe('restore --pretty removes only what it wrote itself', () => {
     await rm(join(folder, list))
     await story.loseOne()
     const { stdout } = await pretty()
-    expect(stdout).toContain(`kept 1 file that dashkeep did not write like this: ${lost}`)
+    expect(stdout).toContain(`kept 1 file that another program changed or wrote: ${lost}`)
     expect([...(await readTree(folder)).keys()]).toContain(list)
   })
 

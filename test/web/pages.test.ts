@@ -218,3 +218,75 @@ describe('every page', () => {
     expect(pages.store.calls.filter(({ action }) => action === 'get')).toEqual([])
   })
 })
+
+describe('the drawing of a dashboard', () => {
+  const object = (snapshot: string | undefined) => `${shop}/snapshots/${snapshot}/object`
+
+  it('is on its page, and leads to what each panel shows', async () => {
+    const pages = await openPages([shopWith([{ x: 0, y: 0 }])])
+    const [snapshot] = pages.manifests.map((manifest) => manifest.snapshot)
+    const { text } = await pages.read(`${object(snapshot)}?id=dashboard:d1`)
+    expect(text).toContain('<svg class="dashboard"')
+    expect(text).toContain('Orders per hour')
+    expect(text).toContain(`href="${object(snapshot)}?id=visualization%3Av1"`)
+    const other = await pages.read(`${object(snapshot)}?id=visualization:v1`)
+    expect(other.text).not.toContain('<svg class="dashboard"')
+  })
+
+  it('says what cannot be drawn', async () => {
+    const broken = { ...smallShop(), dashboard: [hitOf('dashboard:d1', { panelsJSON: '{' })] }
+    const pages = await openPages([broken])
+    const [snapshot] = pages.manifests.map((manifest) => manifest.snapshot)
+    const { text } = await pages.read(`${object(snapshot)}?id=dashboard:d1`)
+    expect(text).toContain('panelsJSON is not JSON')
+  })
+
+  it('compares two versions, with a link from the versions', async () => {
+    const pages = await openPages([
+      shopWith([{ x: 0, y: 0 }]),
+      shopWith([
+        { x: 24, y: 0 },
+        { x: 0, y: 0 },
+      ]),
+    ])
+    const [first, second] = pages.manifests.map((manifest) => manifest.snapshot)
+    const compare = `${object(second)}/compare?id=dashboard%3Ad1&amp;with=${first}`
+    const { text: versions } = await pages.read(`${shop}/history?id=dashboard:d1`)
+    expect(versions).toContain(`href="${compare}"`)
+    const { status, text } = await pages.read(compare.replace('&amp;', '&'))
+    expect(status).toBe(200)
+    expect(text.match(/<svg class="dashboard"/g)).toHaveLength(2)
+    expect(text).toMatch(/<li id="change-1">\s*<bdi>Orders per hour<\/bdi>: moved from column 0/)
+    expect(text).toMatch(/<li id="change-2">\s*<bdi>Orders per hour<\/bdi>: added/)
+    expect(text).toContain(`dashkeep diff ${first} ${second} --object dashboard:d1 --account 10`)
+    const missing = await pages.send(compare.replace(/with=.*/, 'with=none'), {
+      cookie: pages.cookie,
+    })
+    expect(missing.status).toBe(404)
+  })
+
+  it('compares objects of other types by their differences alone', async () => {
+    const renamed = { ...smallShop(), search: [hitOf('search:s1', { title: 'Errors' })] }
+    const pages = await openPages([smallShop(), renamed])
+    const [first, second] = pages.manifests.map((manifest) => manifest.snapshot)
+    const { text } = await pages.read(`${object(second)}/compare?id=search:s1&with=${first}`)
+    expect(text).not.toContain('<svg class="dashboard"')
+    expect(text).toMatch(/<h2>Differences<\/h2>\s*<ul/)
+  })
+})
+
+/** The small shop with a dashboard that shows its visualization at each of these places. */
+function shopWith(places: readonly { x: number; y: number }[]) {
+  const panels = places.map(({ x, y }, nth) => ({
+    panelIndex: String(nth + 1),
+    type: 'visualization',
+    id: 'v1',
+    version: '7.10.2',
+    gridData: { x, y, w: 24, h: 15, i: String(nth + 1) },
+  }))
+  const dashboard = hitOf('dashboard:d1', {
+    title: 'Shop floor',
+    panelsJSON: JSON.stringify(panels),
+  })
+  return { ...smallShop(), dashboard: [dashboard] }
+}

@@ -85,13 +85,21 @@ function eventTable(
     disappeared: 'removed',
     unreadable: 'damaged',
   }
-  const cells = rows.map(({ event, lines }) => {
+  const cells = rows.map(({ event, lines }, nth) => {
     const { kind, snapshot, takenAt, suspect, after } = event
     const holds = kind !== 'disappeared' && kind !== 'unreadable'
     const href = address(
       `/accounts/${view.accountId}/snapshots/${snapshot}${holds ? '/object' : ''}`,
       holds ? { id } : {},
     )
+    const older = rows.slice(nth + 1).find((row) => row.event.after !== undefined)
+    const compare =
+      holds &&
+      older &&
+      address(`/accounts/${view.accountId}/snapshots/${snapshot}/object/compare`, {
+        id,
+        with: older.event.snapshot,
+      })
     return [
       html`<a href="${href}">${timeWithAge(takenAt, now)}</a>`,
       html`${stateLabel(looks[kind], kind)}${suspect && html` <span class="age">suspect snapshot</span>`}`,
@@ -99,8 +107,15 @@ function eventTable(
       lines.length > 0
         ? html`<ul class="diff">${lines.map((line) => html`<li>${outside(line, 1000)}</li>`)}</ul>`
         : '',
+      compare ? html`<a href="${compare}">Compare with the version before</a>` : '',
     ]
   })
-  const columns = [{ name: 'Since' }, { name: 'Event' }, { name: 'Title' }, { name: 'Differences' }]
+  const columns = [
+    { name: 'Since' },
+    { name: 'Event' },
+    { name: 'Title' },
+    { name: 'Differences' },
+    { name: 'Compare' },
+  ]
   return dataTable('Versions, newest first', columns, cells)
 }

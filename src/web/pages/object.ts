@@ -1,60 +1,28 @@
 import { html } from 'hono/html'
 import type { Manifest } from '../../archive/manifest.ts'
-import { exportsOf, pickObjects } from '../../archive/stored-export.ts'
 import { escapeHidden } from '../../clean-text.ts'
 import { parseLossless, stringifyLossless } from '../../objects/lossless-json.ts'
-import { splitId } from '../../objects/object-id.ts'
 import { openNested } from '../../objects/open-nested.ts'
 import type { ObjectEntry } from '../../restore/catalogue.ts'
 import { formatBytes } from '../../wording.ts'
+import type { FoundObject } from '../find-object.ts'
 import type { Page } from '../layout.ts'
 import type { AccountView, Library } from '../library.ts'
 import { address, commandLine, facts, type Markup, outside, timeWithAge } from '../markup.ts'
+import { dashboardDrawing, isDashboard, readDashboard } from './dashboard.ts'
 
 /** Characters of opened JSON on a page; the raw object has no limit. */
 const MAX_JSON = 400_000
 
-/** An object as a snapshot holds it. */
-export interface FoundObject {
-  readonly id: string
-  /** The type of the export that holds it. */
-  readonly type: string
-  readonly title: string | undefined
-  /** The hit as received. */
-  readonly bytes: Uint8Array
-}
-
-/** Reads one object by its whole id, looking first where its type is; undefined when it is not there. */
-export async function readObject(
-  { store, read }: Library,
-  manifest: Manifest,
-  { id, signal }: { id: string; signal: AbortSignal },
-): Promise<FoundObject | undefined> {
-  const ownType = splitId(id)?.type
-  const exports = exportsOf(store, manifest)
-  const ordered = exports.toSorted(
-    (a, b) => Number(b.type === ownType) - Number(a.type === ownType),
-  )
-  for (const stored of ordered) {
-    const { type } = stored
-    const found = await pickObjects(
-      stored,
-      (object, hit): FoundObject | undefined =>
-        object.id === id
-          ? { id, type, title: object.title, bytes: Uint8Array.from(hit.bytes) }
-          : undefined,
-      { ...read, signal },
-    )
-    // Of hits with the same id the last counts.
-    if (found?.length) return found.at(-1)
-  }
-  return undefined
-}
-
 /** An object of a snapshot: its opened JSON, what it needs and what needs it. */
 export async function objectPage(
   library: Library,
-  { view, manifest, object }: { view: AccountView; manifest: Manifest; object: FoundObject },
+  {
+    view,
+    manifest,
+    object,
+    signal,
+  }: { view: AccountView; manifest: Manifest; object: FoundObject; signal: AbortSignal },
 ): Promise<Page> {
   const { id, type, title, bytes } = object
   const { snapshot } = manifest
@@ -62,6 +30,9 @@ export async function objectPage(
   const name = title?.trim() ? title : id
   const taken = view.folders.find((folder) => folder.snapshot === snapshot)?.takenAt
   const entries = await library.catalogue(manifest)
+  const drawing =
+    isDashboard(object) &&
+    dashboardDrawing(await readDashboard(library, manifest, { object, signal }), path)
   return {
     title: name,
     heading: outside(name),
@@ -81,6 +52,7 @@ export async function objectPage(
 <li><a href="${address(`${path}/object/raw`, { id })}">Raw JSON</a></li>
 <li><a href="${address(`${path}/object/download`, { id })}">Download</a></li>
 </ul>
+${drawing}
 ${relations(path, entries, id)}
 <h2>Content</h2>
 <p class="hint">Nested JSON is opened. The raw JSON is what the service sent, byte for byte.</p>

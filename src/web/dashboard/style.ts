@@ -1,5 +1,5 @@
-/* Drawings of dashboards, and their comparison. Colours come with a sign and a kind of line. */
-.dashboard,
+/** The style sheet of drawings of dashboards. Colours come with a sign and a kind of line. */
+export const dashboardStyle = `.dashboard,
 .dashboard-legend {
   --panel-ground: #ffffff;
   --panel-fill: #f4f6f9;
@@ -21,6 +21,7 @@
 .dashboard {
   display: block;
   inline-size: 100%;
+  max-inline-size: 60rem;
   block-size: auto;
   border: 1px solid var(--panel-line);
   border-radius: 4px;
@@ -228,3 +229,4 @@
     print-color-adjust: exact;
   }
 }
+`
