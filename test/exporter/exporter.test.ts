@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -91,6 +91,19 @@ describe('an exporter', () => {
     expect(samples['dashkeep_last_success_timestamp_seconds{account="team-502"}']).toBe(
       fresh.getTime() / 1000,
     )
+  })
+
+  it('reports no success of an account that is damaged and stale', async () => {
+    const { trial, env, backUp } = await prepare()
+    await using _trial = trial
+    await backUp(501, old)
+    const stored = [...(await trial.files()).keys()].filter((name) => name.endsWith('.zst'))
+    for (const name of stored) await rm(join(trial.archive, name))
+    await using exporter = await startExporter({ env, start })
+    await exporter.untilLogged('archive read')
+    const samples = await exporter.samples()
+    expect(statesOf(samples)).toMatchObject({ 'team-501': 'stale' })
+    expect(Object.keys(samples).filter((name) => name.includes('success'))).toEqual([])
   })
 
   it('reads at once when the clock was set back', async () => {

@@ -163,6 +163,24 @@ const ofCronJobs: readonly Scenario[] = [
     fires: { 2: [at('DashkeepDamaged')] },
   },
   {
+    name: 'the only snapshots are damaged, and backups have stopped',
+    recorded: {
+      ...exporter({
+        ...account('shop', {
+          state: (hour) => (hour < 30 ? 'damaged' : 'stale'),
+          lastSuccess: never,
+        }),
+        ...staging,
+      }),
+      ...cronJobs(),
+    },
+    fires: {
+      29: [at('DashkeepDamaged')],
+      32: [at('DashkeepDamaged')],
+      60: [at('DashkeepDamaged')],
+    },
+  },
+  {
     name: 'a snapshot from the future, by the archive',
     recorded: { ...exporter(account('shop', { state: () => 'from-future' })), ...cronJobs() },
     fires: { 2: [at('DashkeepClockWrong')] },

@@ -89,6 +89,7 @@ async function runPromtool(...args: readonly string[]): Promise<string> {
     await writeFile(join(folder, 'rules.yaml'), stringify(spec))
     await writeFile(join(folder, 'dashboard.yaml'), stringify({ groups }))
     await writeFile(join(folder, 'alerts.yaml'), JSON.stringify(scenarioFile(scenarios)))
+    await writeFile(join(folder, 'minutes.yaml'), JSON.stringify(killedExporter()))
     const { stdout } = await promisify(execFile)('promtool', args, { cwd: folder }).catch(
       (error: { stdout: string; stderr: string }) => {
         throw new Error(error.stdout + error.stderr)
@@ -116,6 +117,33 @@ function scenarioFile(list: readonly Scenario[]): object {
       })),
       alert_rule_test: says === undefined ? [] : [toTextTest(says)],
     })),
+  }
+}
+
+/** Minute by minute: an exporter that one scrape in six sees, each time before its first read ends. */
+function killedExporter(): object {
+  const labels = '{namespace="dashkeep",pod="dashkeep-exporter-1"}'
+  const seen = (value: number) => `${value} stale _ _ _ _ `.repeat(20)
+  const [alertname, severity] = ['DashkeepArchiveUnreadable', 'critical']
+  const input_series = [
+    { series: `dashkeep_archive_readable${labels}`, values: seen(0) },
+    { series: `dashkeep_build_info${labels}`, values: seen(1) },
+  ]
+  const fires = { exp_labels: { severity, namespace: 'dashkeep' } }
+  const texts = alerts.find(({ alert }) => alert === alertname)?.annotations
+  return {
+    rule_files: ['rules.yaml'],
+    evaluation_interval: '1m',
+    tests: [
+      {
+        interval: '1m',
+        input_series,
+        alert_rule_test: [
+          { eval_time: '10m', alertname, exp_alerts: [] },
+          { eval_time: '35m', alertname, exp_alerts: [{ ...fires, exp_annotations: texts }] },
+        ],
+      },
+    ],
   }
 }
 
@@ -203,4 +231,8 @@ describe('alerts and dashboard', () => {
       expect(await runPromtool('test', 'rules', 'alerts.yaml')).toContain('SUCCESS')
     },
   )
+
+  it.skipIf(!promtool)('fire for an exporter that is killed during each read', async () => {
+    expect(await runPromtool('test', 'rules', 'minutes.yaml')).toContain('SUCCESS')
+  })
 })
