@@ -45,6 +45,8 @@ interface BeginOptions {
   readonly log: Logger
   /** All configured accounts, also those that the run does not back up. */
   readonly configured: readonly AccountConfig[]
+  /** Whether `--account` leaves out some accounts. Pings then report only a failure. */
+  readonly isPartial?: boolean | undefined
 }
 
 /** The report of one run. Nothing here throws: a failed report does not fail the run. */
@@ -130,6 +132,7 @@ function notifierOf(config: Config, options: ReporterOptions & BeginOptions) {
     signal,
     shard: config.shard,
     accounts: config.accounts.length,
+    isPartial: options.isPartial,
   })
 }
 

@@ -66,6 +66,23 @@ describe('a single backup tells', () => {
     expect(message?.text).toMatch(/\n {2}to do: /)
   })
 
+  it('of no success when a run by hand leaves out the account that failed', async () => {
+    await using receiver = await startReceiver()
+    const { trial, env } = await startTwo({})
+    await using _trial = trial
+    const changes = { ...env, DASHKEEP_PING_URL: `${receiver.url}/ping` }
+    const backUp = async (...accounts: string[]) => {
+      const { exitCode } = await trial.runAt(monday, ['backup', ...accounts], changes)
+      return [exitCode, receiver.pathsBelow('/ping').slice(2)]
+    }
+    trial.sandbox.faults.add({ operation: 'whoami', refused: true, times: 1 })
+    expect(await backUp()).toEqual([3, []])
+    expect(await backUp('--account', 'team-501')).toEqual([0, []])
+    trial.sandbox.faults.add({ operation: 'whoami', refused: true, times: 1 })
+    expect(await backUp('--account', 'team-501')).toEqual([2, ['/fail']])
+    expect(await backUp('--account', '*')).toEqual([0, ['/fail', '/start', '']])
+  })
+
   it('of a suspect snapshot and of the recovery from it', async () => {
     await using receiver = await startReceiver()
     await using trial = await startTrial()

@@ -45,10 +45,12 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
   const run = createRunId()
   const log = context.log.child({ run })
   const configured = context.config.accounts
+  const all = await selectAccounts(context.config, undefined)
   const report = createReporter({ env, now, signal, tail: context.tail }).begin(config, {
     run,
     log,
     configured,
+    isPartial: accounts.length < all.accounts.length,
   })
   let store: ObjectStore | undefined
   const { progress } = terminal

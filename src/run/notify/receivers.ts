@@ -32,6 +32,8 @@ export interface Receiver {
 export interface NotifiedRun {
   /** Number of accounts. */
   readonly accounts: number
+  /** Whether `--account` leaves out some accounts. */
+  readonly isPartial?: boolean | undefined
   /** Which part of the accounts; all of them when undefined. */
   readonly shard?: Shard | undefined
   /** The run's log so far, for the body of a ping. */
@@ -125,20 +127,28 @@ type AnnouncementConfig = Exclude<NotificationConfig, PingConfig>
 /** Bytes of log that a ping carries. */
 const MAX_LOG_BYTES = 10_000
 
-/** A run over no account pings only a failure. */
-function createPing(config: PingConfig, { accounts, shard, logTail }: NotifiedRun): Receiver {
-  const isEmpty = accounts === 0
+/** A run over no account, or over some of them, pings only a failure. */
+function createPing(config: PingConfig, run: NotifiedRun): Receiver {
+  const { shard, logTail } = run
+  const silence = whySilent(run)
   const start: OutgoingMessage = { suffix: '/start', contentType: 'text/plain', body: '' }
   return {
-    atStart: isEmpty ? { level: 'info', reason: 'there is no account to back up' } : start,
+    atStart: silence === undefined ? start : { level: 'info', reason: silence },
     atEnd(run) {
-      if (isEmpty && run.exitCode === 0) return undefined
+      if (silence !== undefined && run.exitCode === 0) return undefined
       const announcement = announcementOf(run, runEvents)
       const text = announcement ? composeText(announcement) : 'dashkeep: no account to back up'
       return composePing({ exitCode: run.exitCode, text }, { config, logTail })
     },
     chooseAddress: (configured) => pingAddress(configured, shard),
   }
+}
+
+/** Why a run does not ping its start and its success; undefined when it does. */
+function whySilent({ accounts, isPartial }: NotifiedRun): string | undefined {
+  if (accounts === 0) return 'there is no account to back up'
+  if (isPartial) return '--account leaves out accounts, and a success would hide their failures'
+  return undefined
 }
 
 /** What a ping says about a run, or `status` about the whole archive. */
