@@ -1,0 +1,67 @@
+import type { Config, CopyConfig, Environment } from '../config/config.ts'
+import { readCopyLag } from '../copy/copy-lag.ts'
+import type { Logger } from '../log.ts'
+import { openCopy } from '../open.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+
+/** An account in a copy of the archive. */
+export interface CopiedAccount {
+  readonly accountId: number
+  /** Snapshots that the copy lacks. */
+  readonly missing: number
+  /** The newest snapshot that the copy has. */
+  readonly snapshot: string | undefined
+  readonly takenAt: Date | undefined
+  /** Whether that is older than the archive may be, and newer ones are missing. */
+  readonly stale: boolean
+}
+
+/** A configured copy as `status` shows it. */
+export interface CopyStatus {
+  readonly name: string
+  readonly url: string
+  readonly accounts: readonly CopiedAccount[]
+  /** Why the copy could not be read. */
+  readonly error: string | undefined
+}
+
+/** Reads how far each configured copy is behind the archive. A copy that cannot be read has an error. */
+export async function readCopies(
+  source: ObjectStore,
+  config: Config,
+  options: {
+    now: Date
+    maxAgeMs: number | undefined
+    /** Only this account. */
+    accountId?: number | undefined
+    env: Environment
+    log: Logger
+    signal: AbortSignal
+  },
+): Promise<CopyStatus[]> {
+  const { now, maxAgeMs, accountId, signal } = options
+  const only = accountId === undefined ? undefined : new Set([accountId])
+  const read = async (copy: CopyConfig): Promise<CopyStatus> => {
+    const { name, url, newerOnly } = copy
+    const accounts: CopiedAccount[] = []
+    let target: ObjectStore | undefined
+    try {
+      target = await openCopy(copy, config, options)
+      const stores = { source, target }
+      for await (const lag of readCopyLag(stores, { only, newerOnly, signal })) {
+        const takenAt = lag.newest?.takenAt
+        const age = takenAt ? now.getTime() - takenAt.getTime() : Number.POSITIVE_INFINITY
+        const stale = maxAgeMs !== undefined && lag.missing > 0 && age > maxAgeMs
+        const { newest, ...rest } = lag
+        accounts.push({ ...rest, snapshot: newest?.snapshot, takenAt, stale })
+      }
+      return { name, url, accounts, error: undefined }
+    } catch (error) {
+      signal.throwIfAborted()
+      return { name, url, accounts, error: (error as Error).message }
+    } finally {
+      await target?.close()
+    }
+  }
+  return Promise.all(config.copies.map(read))
+}
