@@ -1,3 +1,5 @@
+// Tested by test/e2e/restore.test.ts
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DashkeepError } from '../errors.ts'
 import { objectsToSend, type PlannedObject, type RestorePlan } from './plan.ts'
@@ -10,11 +12,11 @@ import {
   readPresent,
 } from './target.ts'
 
-/** A request of a restore, and how it went. */
+/** A request of a restore and its result. */
 export interface SentBatch {
   readonly objects: number
   readonly bytes: number
-  /** What the service said; undefined when the request failed. */
+  /** The service's answer; undefined when the request failed. */
   readonly answer?:
     | { created: number; updated: number; ignored: number; failed: number }
     | undefined
@@ -22,49 +24,52 @@ export interface SentBatch {
 }
 
 /**
- * How a planned object ended, as a fresh export shows:
- * - `restored`: it is there as in the source.
- * - `differs`: it is there in another state.
- * - `absent`: it is not there.
+ * State of a planned object in a fresh export:
+ * - `restored`: the same as in the source.
+ * - `differs`: it exists in another state.
+ * - `absent`: it does not exist.
  */
-export type ObjectOutcome = 'restored' | 'differs' | 'absent'
+type ObjectOutcome = 'restored' | 'differs' | 'absent'
 
-/** What a restore has done, whether it came to its end or not. */
+/** Result of a restore, also of one that was stopped. */
 export interface AppliedRestore {
   readonly batches: readonly SentBatch[]
-  /** What the service named as failed: ids or names. */
+  /** Ids or names of objects that failed according to the service. */
   readonly failed: readonly string[]
-  /** Objects that were never sent, since something stopped the restore. */
+  /**
+   * Ids or names of objects that the service did not change, because it had them already. Also contains
+   * objects that a repeated request had created before.
+   */
+  readonly ignored: readonly string[]
+  /** Number of objects that were not sent because the restore was stopped. */
   readonly notSent: number
-  /** What stopped it. */
+  /** The error that stopped it. */
   readonly stopped?: Error | undefined
-  /** How each object to send ended; undefined when no fresh export could be had. */
+  /** The state of each object afterwards; undefined without a fresh export. */
   readonly outcomes?: ReadonlyMap<PlannedObject, ObjectOutcome> | undefined
   /** Why there was no fresh export. */
   readonly unchecked?: Error | undefined
-  /** What the account holds afterwards; absent like `outcomes`. */
+  /** The account's objects afterwards; undefined without a fresh export. */
   readonly present?: PresentState | undefined
 }
 
-export interface ApplyOptions extends ReadTargetOptions {
-  /** The service's versions, under which objects are sent. */
+interface ApplyOptions extends ReadTargetOptions {
+  /** The service's kibanaVersion of each type. Objects are sent with it. */
   readonly kibanaVersions: ReadonlyMap<string, string>
-  /** Largest request; an object that is larger goes alone. */
+  /** Largest request in bytes. A larger object is sent alone. */
   readonly maxImportBytes: number
   readonly onBatch?: ((batch: SentBatch) => void) | undefined
 }
 
-/** Writes of a service may take a moment to show: how often it is asked. */
+/** Number of checks. A service may take a moment until it shows what was written. */
 const MAX_CHECKS = 4
 
 /**
- * Sends what the plan says, type by type and in batches, then asks the service for a fresh export,
- * which decides how each object ended. Objects to create go without `override`, so that what has
- * appeared since the plan stays.
+ * Sends the objects of a plan, type by type, in batches. Then checks each object in a fresh export.
+ * Objects to create are sent without `override`, so that objects that others created since stay.
  *
- * A request that fails for good stops the restore when it was transient, or the second in a row;
- * so does a source that cannot be read, and the signal. Never throws: what was done until then is
- * what it returns.
+ * These stop the restore: a temporary failure after all attempts, a second failed request in a row, a
+ * source that cannot be read, and the signal. Never throws. Returns what was done until then.
  */
 export async function applyRestore(
   source: RestoreSource,
@@ -87,7 +92,7 @@ interface Batch {
   bytes: number
 }
 
-/** Room for what stands around the hits of a request. */
+/** Bytes of a request besides its hits. */
 const ENVELOPE_BYTES = 200
 
 async function* makeBatches(
@@ -132,6 +137,7 @@ type Sender = ReturnType<typeof createSender>
 function createSender(target: RestoreTarget, { signal, onBatch }: ApplyOptions) {
   const batches: SentBatch[] = []
   const failed: string[] = []
+  const kept: string[] = []
   let objects = 0
   let stopped: Error | undefined
 
@@ -140,6 +146,7 @@ function createSender(target: RestoreTarget, { signal, onBatch }: ApplyOptions) 
     const sent = await target.importObjects(batch, { signal }).then(
       ({ created, updated, ignored, failed: refused }): SentBatch => {
         failed.push(...refused)
+        kept.push(...ignored)
         const [c, u, i, f] = [created, updated, ignored, refused].map(({ length }) => length)
         return { ...size, answer: { created: c, updated: u, ignored: i, failed: f } } as SentBatch
       },
@@ -160,7 +167,9 @@ function createSender(target: RestoreTarget, { signal, onBatch }: ApplyOptions) 
     stop(error: Error): void {
       stopped = error
     },
-    account: (total: number) => ({ batches, failed, notSent: total - objects, stopped }),
+    account(total: number): AppliedRestore {
+      return { batches, failed, ignored: kept, notSent: total - objects, stopped }
+    },
   }
 }
 

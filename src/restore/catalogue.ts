@@ -4,24 +4,24 @@ import { findNeeds, type ObjectNeeds } from '../objects/references.ts'
 import { parseSavedObject, type SavedObject } from '../objects/saved-object.ts'
 import type { RestoreSource } from './source.ts'
 
-/** What a restore knows of an object without holding it. */
+/** The facts about an object that a restore keeps in memory. */
 export interface ObjectEntry extends ObjectNeeds {
-  /** `<type>:<object id>`; empty when the hit names no id. */
+  /** `<type>:<object id>`; empty when the hit has no id. */
   readonly id: string
   readonly title: string | undefined
-  /** The type of the export it is in, and its index there, from 0. */
+  /** The type of its export, and its index there, from 0. */
   readonly exportType: string
   readonly index: number
-  /** Stands for the object's state; equal states are the same object. */
+  /** Digest of the object's content. Equal objects have equal states. */
   readonly state: string
 }
 
-/** Says in what state an object is. */
+/** Computes the state of an object. */
 export type StateOf = (object: SavedObject, hit: Uint8Array) => string
 
 /**
- * Reads a source to its end, and so proves all of it. Throws an `unverified` error when the source
- * yields another number of objects than it holds, and an error when they are too many for the memory.
+ * Reads a source to its end, which proves all of it. Throws an `unverified` error when the number of
+ * objects differs from the expected one, and an error when they need too much memory.
  */
 export async function readCatalogue(
   source: RestoreSource,
@@ -54,10 +54,10 @@ export async function readCatalogue(
   return entries
 }
 
-/** The error for a source that does not yield the objects it holds. */
+/** The error for a source that does not yield all of its objects. */
 export function miscounted({ label }: RestoreSource, type: string, state: string): DashkeepError {
   return new DashkeepError(`Cannot read all objects of type ${type} from ${label}: ${state}`, {
     kind: 'unverified',
-    hint: 'run it again; if it says the same and nobody writes to the source, it is a bug of dashkeep',
+    hint: 'run the command again; if the error stays and nobody writes to the source, it is a bug of dashkeep',
   })
 }

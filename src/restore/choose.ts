@@ -1,10 +1,10 @@
-import { DashkeepError } from '../errors.ts'
+import { describeObject, noneFits, severalFit } from '../archive/find.ts'
 import { createNearest, createObjectQuery } from '../objects/match-object.ts'
 import { indexPatternType } from '../objects/references.ts'
 import type { ObjectEntry } from './catalogue.ts'
 import type { RestoreSource } from './source.ts'
 
-/** Something that chosen objects need and the source does not hold. */
+/** An object that chosen objects need but the source lacks. */
 export interface MissingObject {
   readonly type: string
   readonly objectId: string
@@ -12,13 +12,13 @@ export interface MissingObject {
   readonly neededBy: readonly string[]
 }
 
-/** The objects of a source to restore, and what they need besides. */
+/** The objects to restore, and the objects that they need. */
 export interface Selection {
-  /** Whether these are all there are. */
+  /** Whether all objects of the source are chosen. */
   readonly whole: boolean
   /** In the order of the source. */
   readonly objects: readonly ObjectEntry[]
-  /** How many of them nobody named, and others need. */
+  /** Number of objects that were not named but are needed by others. */
   readonly added: number
   /** Needed objects of the types the source has. */
   readonly missing: readonly MissingObject[]
@@ -26,7 +26,7 @@ export interface Selection {
   readonly indexPatterns: readonly MissingObject[]
   /** Needed objects of other types that the source does not have, such as tags. */
   readonly others: readonly MissingObject[]
-  /** Objects that use names which their `references` do not explain. */
+  /** Objects that use names that their `references` lack. */
   readonly unexplained: readonly { readonly id: string; readonly names: readonly string[] }[]
 }
 
@@ -41,7 +41,8 @@ export function chooseObjects(
   { names, withNeeds = true }: { names?: readonly string[] | undefined; withNeeds?: boolean },
 ): Selection {
   const byId = new Map(objects.map((object) => [object.id, object]))
-  const named = names?.flatMap((name) => findObjects(source, byId.values(), name)) ?? objects
+  const named =
+    names?.flatMap((name) => byId.get(name) ?? findObjects(source, byId.values(), name)) ?? objects
   const chosen = new Set(named)
   if (withNeeds) {
     for (const object of chosen) {
@@ -85,8 +86,8 @@ function findAbsent(
 }
 
 /**
- * The objects a name means: those a glob fits, or the one that fits best by id, title, or a part of
- * them. The last of equal ids counts, as it does for the service.
+ * Finds the objects that a name means: all that match a glob, or the one that matches best by id, title
+ * or a part of them. Of objects with the same id, the last one counts, as in the service.
  */
 function findObjects(
   { label }: Pick<RestoreSource, 'label'>,
@@ -102,39 +103,15 @@ function findObjects(
     if (rank < best) found = []
     best = Math.min(best, rank)
     if (rank === best && Number.isFinite(rank)) found.push(object)
-    for (const text of [object.id, object.title ?? '']) nearest.see(describe(object), text)
+    for (const text of [object.id, object.title ?? '']) nearest.see(describeObject(object), text)
   }
   if (found.length === 1 || (found.length > 0 && isGlob(name, found))) return found
-  if (found.length > 1) {
-    throw new DashkeepError(
-      `Cannot choose the object ${name}: ${found.length} objects of ${label} fit`,
-      { kind: 'usage', hint: `give one of their ids: ${listed(found.map(describe))}` },
-    )
-  }
-  const labels = nearest.labels()
-  throw new DashkeepError(
-    `Cannot find the object ${name}: ${label} holds none of this id or title`,
-    {
-      kind: 'usage',
-      hint:
-        labels.length > 0
-          ? `the nearest are ${labels.join(', ')}`
-          : 'give an id such as dashboard:shop-overview, or a title',
-    },
-  )
+  const where = ` of ${label}`
+  if (found.length > 1) throw severalFit(name, found, { where })
+  throw noneFits(name, nearest.labels(), { where })
 }
 
 /** A name with a star is a glob, unless it is an id or a title itself. */
 function isGlob(name: string, found: readonly ObjectEntry[]): boolean {
   return /[*?]/.test(name) && found.every(({ id, title }) => id !== name && title !== name)
-}
-
-function listed(texts: readonly string[]): string {
-  const most = texts.slice(0, 10)
-  const more = texts.length - most.length
-  return most.join(', ') + (more > 0 ? ` and ${more} more` : '')
-}
-
-function describe({ id, title }: ObjectEntry): string {
-  return title === undefined ? id : `${id} (${title})`
 }

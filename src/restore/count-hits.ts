@@ -10,15 +10,15 @@ import {
 /**
  * Counts the hits of an export document by its brackets alone.
  *
- * It shares no code with the scanner that reads the hits, so that a restore can check the scanner's
- * work against it. It does not validate: for a document that is not sound the number means nothing.
+ * It shares no code with the scanner that reads the hits, so that a restore can compare both numbers. It
+ * does not validate: the number is correct only for a valid document.
  */
 export async function countHits(document: AsyncIterable<Uint8Array>): Promise<number> {
   let count = 0
   let depth = 0
   let inString = false
   let escaped = false
-  /** The last string directly in the document; when an array begins there it is the array's name. */
+  /** The last string at the top level. If an array follows, this is the array's name. */
   let name = ''
   let inHits = false
   for await (const chunk of document) {

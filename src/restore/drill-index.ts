@@ -1,38 +1,38 @@
 import { hash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 
-/** What restoring everything into an empty account has shown. */
+/** Result of restoring everything into an empty account. */
 export interface DrillResult {
   readonly objects: number
-  /** Objects that came back byte for byte. */
+  /** Objects that were returned byte for byte. */
   readonly restored: number
-  /** How many did not, and how many came back that nobody sent. */
+  /** Objects that differ or are missing, and objects that were returned but not sent. */
   readonly different: number
-  /** The ids of those, 1,000 at most. */
+  /** Their ids, at most 1,000. */
   readonly differing: readonly string[]
 }
 
 /** Ids that a result names at most. */
 const MAX_NAMED = 1000
 
-/** Which objects a drill sends, in which bytes, and what has come back of them. */
+/** The objects that a drill sends, and which of them the service has returned. */
 export interface DrillIndex extends Disposable {
-  /** Notes an object that is sent. Of several with the same id the last one counts. */
+  /** Records an object that is sent. Of several with the same id, the last one counts. */
   expect(id: string, hit: Uint8Array): void
-  /** Notes an object that has come back. */
+  /** Records an object that was returned. */
   receive(id: string, hit: Uint8Array): void
   result(): DrillResult
 }
 
-/** How far an object has come: its number in the table. */
+/** States of an object in the table. */
 const ABSENT = 0
 const RESTORED = 1
 const DIFFERS = 2
 
 /**
- * Begins an index, with the SHA-256 of each object. It takes little memory for any number of objects:
- * what does not fit into the cache of 2 MB lies in a temporary file of SQLite in TMPDIR, which has no
- * name and so is gone however this process ends.
+ * Creates an index with the SHA-256 of each object. It needs little memory for any number of objects:
+ * SQLite has a cache of 2 MB and keeps the rest in a temporary file in TMPDIR. The file has no name, so
+ * it disappears when this process ends.
  */
 export function openDrillIndex(): DrillIndex {
   const database = new DatabaseSync('')
@@ -41,7 +41,7 @@ export function openDrillIndex(): DrillIndex {
     sha256 BLOB NOT NULL,
     found INTEGER NOT NULL DEFAULT ${ABSENT}
   ) STRICT, WITHOUT ROWID`)
-  // Nobody needs the table but this index: one transaction is enough, and is never committed.
+  // The table is temporary, so one transaction that is never committed is enough.
   database.exec('BEGIN')
   const expect = database.prepare('INSERT OR REPLACE INTO objects (id, sha256) VALUES (?, ?)')
   const receive = database.prepare(`UPDATE objects

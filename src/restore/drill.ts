@@ -7,37 +7,37 @@ import { summarizeHit } from '../export/hit-summary.ts'
 import { type DrillIndex, type DrillResult, openDrillIndex } from './drill-index.ts'
 import type { RestoreTarget } from './target.ts'
 
-/** Where the objects of a drill come from. */
-export interface DrillSource {
+/** The objects of a drill. */
+interface DrillSource {
   readonly types: readonly string[]
-  /** Yields the objects of a type in their own bytes. Only the end of the iteration proves them. */
+  /** Yields the objects of a type. They are proven only at the end of the iteration. */
   readObjects(type: string): AsyncIterable<DrillObject>
 }
 
-/** An object as its export holds it. */
+/** An object of an export. */
 export interface DrillObject {
-  /** `<type>:<object id>`; empty when the hit names no id. */
+  /** `<type>:<object id>`; empty when the hit has no id. */
   readonly id: string
   readonly bytes: Uint8Array
 }
 
 /**
- * Largest request of a drill. Client and service are one process, which holds a request five times.
+ * Largest request of a drill. Client and service are in one process, which has five copies of it.
  */
 const MAX_IMPORT_BYTES = 4 * 1024 ** 2
 
 /**
- * Restores a whole source into an account that is empty, exports it again and compares the SHA-256 of
- * each object. Memory does not grow with the source. Throws when the source cannot be read, when the
- * service refuses objects, and when there is no room for the temporary file of the index.
+ * Restores a whole source into an empty account, exports it again and compares the SHA-256 of each
+ * object. Memory does not grow with the source. Throws when the source cannot be read, when the service
+ * refuses objects, and when there is no space for the temporary file of the index.
  */
 export async function drillRestore(
   source: DrillSource,
   target: RestoreTarget,
   options: {
-    /** The version of the service, under which objects are sent. */
+    /** The kibanaVersion with which objects are sent. */
     readonly kibanaVersion: string
-    /** Largest object in bytes; the source has been held to it. */
+    /** Largest object in bytes. The source has the same limit. */
     readonly maxHitBytes: number
     readonly signal: AbortSignal
   },
@@ -55,7 +55,7 @@ export async function drillRestore(
   return index.result()
 }
 
-/** A type may grow by the separators of its objects; the objects themselves are those of the source. */
+/** No limits for an export as a whole: its objects are those of the source, which was checked. */
 const unlimited = {
   ...defaultScanLimits,
   maxExportBytes: Number.POSITIVE_INFINITY,

@@ -13,15 +13,15 @@ import { countHits } from './count-hits.ts'
 import { type FolderIndex, indexName, jsonFilesIn, readIndex } from './opened-folder.ts'
 import { isImportable, type RestoreSource, type SourceExport } from './source.ts'
 
-/** What reading a folder needs. */
-export interface FolderOptions {
+/** Options for reading a folder. */
+interface FolderOptions {
   readonly limits: ScanLimits
   readonly signal: AbortSignal
 }
 
 /**
- * A folder as a source: one of opened objects, or of export documents `<type>.json`. Throws a
- * `usage` error for a folder that is neither, and for a document that is none.
+ * A folder as a source: with a file for each object (`--pretty`), or with export documents
+ * `<type>.json` (`--to`). Throws a `usage` error for any other folder and for an invalid document.
  */
 export async function folderSource(folder: string, options: FolderOptions): Promise<RestoreSource> {
   const index = await readIndex(folder)
@@ -55,8 +55,8 @@ async function openedSource(
 }
 
 /**
- * How many times larger than its hit a file may be: a short number alone on a deeply indented line
- * takes ten times its bytes.
+ * How many times larger than its hit a file may be. A short number on a deeply indented line takes ten
+ * times its bytes.
  */
 const OPENED_TIMES = 16
 
@@ -98,7 +98,7 @@ async function documentsSource(folder: string, options: FolderOptions): Promise<
   return { label: `folder ${folder}`, account: undefined, exports, readHits: read }
 }
 
-/** In the order of needs, so that nothing arrives before what it rests on; others follow. */
+/** The types in an order in which every object is sent after the objects that it needs. */
 async function typesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((cause) => {
     const state = cause.code === 'ENOENT' ? 'there is no such folder' : describeFileError(cause)
@@ -138,7 +138,7 @@ async function* readDocument(
       yield* hits.splice(0)
     }
     const envelope = scanner.end()
-    // The end may be what shows the last hits.
+    // `end` may report the last hits.
     yield* hits
     return envelope
   } catch (cause) {
@@ -147,14 +147,14 @@ async function* readDocument(
   }
 }
 
-/** A document with an error beside its hits may lack objects. dashkeep writes none. */
+/** Refuses a document with an error beside its hits, because it may lack objects. */
 function refuseReportedError(path: string, members: ExportMembers): void {
   const reported = findReportedError(members)
   if (reported === undefined) return
   const said = reported.text.slice(0, 300)
   throw new DashkeepError(`Cannot restore from ${path}: it reports an error (${said})`, {
     kind: 'usage',
-    hint: 'objects may be missing; if you know that all are there, remove these members from the file',
+    hint: 'objects may be missing; if you know that all are in the file, remove these members from it',
   })
 }
 
@@ -170,7 +170,7 @@ async function* chunksOf(path: string, { signal }: FolderOptions): AsyncGenerato
 function unusable(path: string, state: string, cause: unknown): DashkeepError {
   return new DashkeepError(`Cannot restore from ${path}: ${state}`, {
     kind: 'usage',
-    hint: 'it was damaged or edited since dashkeep wrote it',
+    hint: 'the file was damaged or edited after dashkeep wrote it',
     cause,
   })
 }

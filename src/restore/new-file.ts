@@ -1,21 +1,21 @@
 import { lstat, rename, rm } from 'node:fs/promises'
 import { DashkeepError } from '../errors.ts'
-import { openFresh } from '../local-files.ts'
+import { describeFileError, openFresh } from '../local-files.ts'
 
-/** Saved objects can hold names of people: only their owner reads what is written. */
+/** Only the owner can read the files: saved objects can contain names of people. */
 export const fileMode = 0o600
 
-/** A file in the making, under another name until it is complete. */
+/** A new file. It has another name until it is complete. */
 export interface NewFile extends AsyncDisposable {
   write(data: Uint8Array | string): Promise<void>
   /** Closes the file and gives it its name. */
   commit(): Promise<void>
 }
 
-/** Small pieces are gathered up to about this much before they are written. */
+/** Small pieces are collected up to about this size before they are written. */
 const GATHERED_BYTES = 256 * 1024
 
-/** Begins a file. Disposing takes away what was not committed. */
+/** Creates a file. Disposing removes it, unless it was committed. */
 export async function createNewFile(path: string): Promise<NewFile> {
   const unfinished = `${path}.part`
   const explained = async <T>(step: () => Promise<T>): Promise<T> => {
@@ -54,7 +54,7 @@ export async function createNewFile(path: string): Promise<NewFile> {
   }
 }
 
-/** What could not be written, as an error for people. */
+/** The error for a file that could not be written. */
 export function cannotWrite(
   path: string,
   error: unknown,
@@ -63,27 +63,17 @@ export function cannotWrite(
     hint = 'give a folder that this user may write to',
   } = {},
 ): DashkeepError {
-  const { code, message } = error as NodeJS.ErrnoException
-  const states: Record<string, string> = {
-    ENOENT: whenAbsent,
-    ENOTDIR: 'its folder is a file',
-    EEXIST: 'a file has this name',
-    EACCES: 'this user may not write there',
-    EROFS: 'the file system is read-only',
-    ENOSPC: 'the disk is full',
-  }
-  return new DashkeepError(`Cannot write ${path}: ${states[code ?? ''] ?? message}`, {
-    hint,
-    cause: error,
-  })
+  const { code } = error as NodeJS.ErrnoException
+  const state = code === 'ENOENT' ? whenAbsent : describeFileError(error)
+  return new DashkeepError(`Cannot write ${path}: ${state}`, { hint, cause: error })
 }
 
-/** How a restore into files deals with what is there. */
+/** Options for existing files. */
 export interface WriteOptions {
   readonly overwrite?: boolean | undefined
 }
 
-/** Throws a `usage` error when one of the files is there. */
+/** Throws a `usage` error when one of the files exists. */
 export async function refuseExisting(
   paths: readonly string[],
   { overwrite }: WriteOptions,
@@ -93,7 +83,7 @@ export async function refuseExisting(
     if ((await lstat(path).catch(() => undefined)) === undefined) continue
     throw new DashkeepError(`Cannot write ${path}: it is there already`, {
       kind: 'usage',
-      hint: 'give another place, or --overwrite',
+      hint: 'give another path, or --overwrite',
     })
   }
 }

@@ -23,10 +23,10 @@ import {
   type WrittenList,
 } from './written-list.ts'
 
-/** The file whose presence makes a folder one of opened objects. */
+/** The file that marks a folder with a file for each object. */
 export const indexName = 'dashkeep.json'
 
-/** It names the account and the version of each type. */
+/** Largest index. It contains only the account and the version of each type. */
 const MAX_INDEX_BYTES = 1024 ** 2
 
 const indexSchema = z.object({
@@ -35,14 +35,14 @@ const indexSchema = z.object({
   exports: z.record(z.string().regex(typeNamePattern), z.object({ kibanaVersion: z.string() })),
 })
 
-/** What `dashkeep.json` says of the objects beside it. */
+/** Content of `dashkeep.json`. */
 export type FolderIndex = z.infer<typeof indexSchema>
 
 /**
- * Writes a file for each object, `<type>/<object id>.json`, indented and with nested JSON opened:
- * fit for git. In a folder that was written so before, files of objects that are gone are removed
- * when the whole source is written, as far as they are still what was written: `dashkeep.sha256`
- * lists that. Nothing else there is touched, and below the folder no symbolic link is followed.
+ * Writes a file for each object, `<type>/<object id>.json`, indented and with nested JSON parsed, for
+ * use with git. If the folder was written before and the whole source is written, removes the files of
+ * objects that are gone, unless they were edited: `dashkeep.sha256` lists the written files. Changes no
+ * other files and follows no symbolic links in the folder.
  */
 export async function writeOpened(
   source: RestoreSource,
@@ -81,19 +81,25 @@ async function writeType(
   { objects }: Selection,
   { folder, type, list }: { folder: string; type: string; list: WrittenList },
 ): Promise<Set<string>> {
-  const ofType = objects.filter(({ exportType }) => exportType === type)
-  const names = nameFiles(ofType.map(({ id }) => splitId(id)?.objectId ?? id))
-  const nameOf = new Map<ObjectEntry, string>(
-    ofType.map((entry, number) => [entry, `${names[number]}.json`]),
-  )
-  if (ofType.length > 0) await makeOwnFolder(join(folder, type))
-  for await (const { entry, hit } of readChosen(source, type, ofType)) {
+  const nameOf = fileNamesOf(objects, type)
+  if (nameOf.size > 0) await makeOwnFolder(join(folder, type))
+  for await (const { entry, hit } of readChosen(source, type, [...nameOf.keys()])) {
     const name = `${type}/${nameOf.get(entry)}`
     const text = toEditable(hit)
     await writeWhole(join(folder, name), text)
     list.set(name, createHash('sha256').update(text).digest('hex'))
   }
   return new Set(nameOf.values())
+}
+
+/** The objects of a type, each with the name of its file in the folder of the type. */
+export function fileNamesOf(
+  objects: readonly ObjectEntry[],
+  type: string,
+): Map<ObjectEntry, string> {
+  const ofType = objects.filter(({ exportType }) => exportType === type)
+  const names = nameFiles(ofType.map(({ id }) => splitId(id)?.objectId ?? id))
+  return new Map(ofType.map((entry, number) => [entry, `${names[number]}.json`]))
 }
 
 async function writeWhole(path: string, text: string): Promise<void> {
@@ -107,7 +113,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
   }
 }
 
-/** Makes the folder of a type, and nothing in the place of a link: that may lead anywhere. */
+/** Creates the folder of a type. Refuses a symbolic link, which could lead out of the folder. */
 async function makeOwnFolder(folder: string): Promise<void> {
   await mkdir(folder).catch(async (error) => {
     if (error.code !== 'EEXIST') throw cannotWrite(folder, error)
@@ -131,7 +137,7 @@ function linkError(action: string): DashkeepError {
   })
 }
 
-/** Removes what was written for objects that are gone. Returns which other files have stayed. */
+/** Removes the files of objects that are gone. Returns the names of edited files, which stay. */
 async function removeOthers({
   folder,
   type,
@@ -156,8 +162,8 @@ async function removeOthers({
 }
 
 /**
- * Names of the files in a folder that may be objects, sorted; none when it is not there. Throws a
- * `usage` error for a symbolic link.
+ * Names of the JSON files in a folder, sorted; none when the folder does not exist. Throws a `usage`
+ * error for a symbolic link.
  */
 export async function jsonFilesIn(folder: string): Promise<string[]> {
   if (await isLink(folder)) throw linkError(`Cannot restore from ${folder}`)

@@ -1,3 +1,5 @@
+// Tested by test/e2e/restore.test.ts
+
 import { diffHits, type ObjectDiff } from '../objects/diff-objects.ts'
 import type { PlannedObject, RestorePlan } from './plan.ts'
 import { readChosen } from './read-chosen.ts'
@@ -7,13 +9,17 @@ import type { PresentState } from './target.ts'
 /** What overwriting one object changes in the service. */
 export interface Overwrite {
   readonly planned: PlannedObject
-  /** From what the service holds to what is sent. */
+  /** The hit of the service. */
+  readonly before: Uint8Array
+  /** The hit of the source. */
+  readonly after: Uint8Array
+  /** From the object in the service to the object that is sent. */
   readonly diff: ObjectDiff
 }
 
 /**
- * Compares each object that a plan overwrites with what the service holds, as far as its hit was
- * kept (see `keepUnless` of `readPresent`), in the order of the source.
+ * Compares each object that a plan overwrites with the object in the service, in the order of the
+ * source. Skips objects whose hits were not kept (see `keepUnless` of `readPresent`).
  */
 export async function* readOverwrites(
   source: RestoreSource,
@@ -27,7 +33,8 @@ export async function* readOverwrites(
   for (const { type } of source.exports) {
     for await (const { entry, hit } of readChosen(source, type, [...planned.keys()])) {
       const before = hits.get(entry.id) as Uint8Array
-      yield { planned: planned.get(entry) as PlannedObject, diff: diffHits(before, hit, type) }
+      const diff = diffHits(before, hit, type)
+      yield { planned: planned.get(entry) as PlannedObject, before, after: hit, diff }
     }
   }
 }

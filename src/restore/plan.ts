@@ -7,27 +7,27 @@ import type { PresentState } from './target.ts'
 /**
  * What a restore does with an object:
  * - `create`: the service does not have it.
- * - `overwrite`: the service has another state of it, and it may be overwritten.
- * - `leave`: the service has another state of it, which stays.
- * - `same`: the service has it just so.
+ * - `overwrite`: the service has it in another state, which is replaced.
+ * - `leave`: the service has it in another state, which stays.
+ * - `same`: the service has it in the same state.
  */
 export type RestoreAction = 'create' | 'overwrite' | 'leave' | 'same'
 
-/** What becomes of one object. */
+/** An object and what a restore does with it. */
 export interface PlannedObject {
   readonly entry: ObjectEntry
   readonly action: RestoreAction
 }
 
-/** What a restore to the service is going to do. */
+/** The plan of a restore to the service. */
 export interface RestorePlan {
   readonly objects: readonly PlannedObject[]
-  /** What is needed and neither in the source nor, of the types it has, in the service. */
+  /** Needed objects, of types that the source has, that neither source nor service has. */
   readonly missing: readonly MissingObject[]
 }
 
 /**
- * Compares what is chosen with what the service holds. Of several objects with the same id the last
+ * Compares the chosen objects with those in the service. Of several objects with the same id, the last
  * one counts. Pure: sends nothing.
  */
 export function planRestore(
@@ -53,7 +53,7 @@ export function objectsToSend({ objects }: RestorePlan): PlannedObject[] {
   return objects.filter(({ action }) => action === 'create' || action === 'overwrite')
 }
 
-/** Throws a `usage` error when the service is of another kibanaVersion than what is to be sent. */
+/** Throws a `usage` error when the kibanaVersion of the service and of the source differ. */
 export function refuseOtherVersions(
   source: RestoreSource,
   { objects }: Selection,
@@ -67,7 +67,7 @@ export function refuseOtherVersions(
       `Cannot restore ${type}: ${source.label} is of kibanaVersion ${kibanaVersion}, the service of ${present}`,
       {
         kind: 'usage',
-        hint: 'with --any-version they are sent as objects of its version; --ndjson writes a file whose import brings them up to date',
+        hint: 'with --any-version, they are sent as objects of its version; --ndjson writes a file whose import converts them',
       },
     )
   }

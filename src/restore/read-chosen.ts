@@ -1,8 +1,8 @@
 import { miscounted, type ObjectEntry } from './catalogue.ts'
 import type { RestoreSource } from './source.ts'
 
-/** A chosen object with its hit's own bytes. */
-export interface ChosenHit {
+/** A chosen object and the bytes of its hit. */
+interface ChosenHit {
   readonly entry: ObjectEntry
   readonly hit: Uint8Array
 }
@@ -28,5 +28,5 @@ export async function* readChosen(
     chosen.delete(index - 1)
     yield { entry, hit }
   }
-  if (chosen.size > 0) throw miscounted(source, type, `${chosen.size} that were there are gone`)
+  if (chosen.size > 0) throw miscounted(source, type, `${chosen.size} objects have disappeared`)
 }

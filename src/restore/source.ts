@@ -1,35 +1,36 @@
 import type { Manifest } from '../archive/manifest.ts'
 import { type ReadOptions, readObjects } from '../archive/read-objects.ts'
+import { DashkeepError } from '../errors.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
-/** What a source says of the objects of one type. */
+/** Version and number of the objects of one type in a source. */
 export interface SourceExport {
   readonly type: string
   readonly kibanaVersion: string
-  /** Number of objects, known by other means than `readHits`, which is checked against it. */
+  /** Number of objects, not counted by `readHits`, so that both can be compared. */
   readonly objects: number
 }
 
-/** Where the objects to restore come from. Each reading begins anew and proves what it reads. */
+/** The source of the objects to restore. Each reading starts from the beginning and proves the data. */
 export interface RestoreSource {
-  /** For people, such as `snapshot 20261120T163100Z-4f2a1c of account 100001 (Shop)`. */
+  /** Name for messages, such as `snapshot 20261120T163100Z-4f2a1c of account 100001 (Shop)`. */
   readonly label: string
-  /** The account the objects are from; undefined when nobody wrote that down. */
+  /** The account of the objects; undefined when the source does not name it. */
   readonly account: { readonly id: number; readonly name: string } | undefined
   readonly exports: readonly SourceExport[]
   /**
-   * Yields the hits of a type in their own bytes, in the order received. Only the end of the
-   * iteration proves them: it throws when they are not what was stored.
+   * Yields the bytes of the hits of a type, in the order received. They are proven only at the end of
+   * the iteration, which throws when they differ from what was stored.
    */
   readHits(type: string): AsyncIterable<Uint8Array>
 }
 
-/** Whether an import takes the type: settings of sub accounts, which a snapshot may hold, it does not. */
+/** Whether objects of the type can be imported. Settings of sub accounts cannot. */
 export function isImportable(type: string): boolean {
   return type !== 'sub-accounts'
 }
 
-/** A snapshot of the archive as a source, as far as it can be imported. */
+/** A snapshot of the archive as a source. Leaves out types that cannot be imported. */
 export function snapshotSource(
   store: ObjectStore,
   manifest: Manifest,
@@ -44,4 +45,20 @@ export function snapshotSource(
       for await (const { bytes } of readObjects(store, manifest, type, options)) yield bytes
     },
   }
+}
+
+/** Throws a `usage` error for a suspect snapshot, unless it is allowed. */
+export function refuseSuspect(
+  { snapshot, suspect }: Manifest,
+  { allowSuspect }: { allowSuspect?: boolean | undefined },
+): void {
+  if (suspect === undefined || allowSuspect) return
+  const { reasons, lastGood } = suspect
+  throw new DashkeepError(
+    `Cannot restore snapshot ${snapshot}: it is suspect (${reasons.join('; ')})`,
+    {
+      kind: 'usage',
+      hint: `${lastGood === undefined ? '' : `the last good one is ${lastGood}; `}--allow-suspect restores it anyway`,
+    },
+  )
 }

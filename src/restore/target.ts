@@ -5,11 +5,11 @@ import { objectState } from '../objects/object-state.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
 import type { StateOf } from './catalogue.ts'
 
-/** The service that objects go back to: the only thing a restore knows of it. */
+/** The service, as far as a restore needs it. */
 export interface RestoreTarget extends SavedObjectSource {
   /**
-   * Gives objects back (service-facts, "Import"). What is transient has been repeated. Returns what
-   * the service says; a fresh export has the last word.
+   * Imports objects (service-facts, "Import"). Temporary failures have been retried before. Returns the
+   * service's answer. Only a fresh export shows the actual result.
    */
   importObjects(
     batch: { kibanaVersion: string; override: boolean; hits: readonly Uint8Array[] },
@@ -17,44 +17,44 @@ export interface RestoreTarget extends SavedObjectSource {
   ): Promise<ImportAnswer>
 }
 
-/** Ids or names, as the service likes. */
-export interface ImportAnswer {
+/** Ids or names of objects; the service chooses which. */
+interface ImportAnswer {
   readonly created: readonly string[]
   readonly updated: readonly string[]
   readonly ignored: readonly string[]
   readonly failed: readonly string[]
 }
 
-/** What an account holds at one moment. */
+/** The objects of an account at one time. */
 export interface PresentState {
   /** The state of each object, by id. */
   readonly states: ReadonlyMap<string, string>
   /** By type. */
   readonly kibanaVersions: ReadonlyMap<string, string>
-  /** The hits that were kept for comparing, by id. */
+  /** The hits that were kept for a comparison, by id. */
   readonly hits: ReadonlyMap<string, Uint8Array>
 }
 
-/** Hits of one type that are kept for comparing, in bytes together. */
+/** Largest total size of the hits of one type that are kept for a comparison. */
 const MAX_KEPT_BYTES = 16 * 1024 ** 2
 
-/** How the service is read. */
+/** Options for reading the service. */
 export interface ReadTargetOptions {
   readonly types: readonly string[]
   readonly stateOf: StateOf
-  /** By id: keeps the hit of an object that is in another state than this, as far as memory goes. */
+  /** States by id. Keeps the hits of objects in another state, up to 16 MiB per type. */
   readonly keepUnless?: ReadonlyMap<string, string> | undefined
   readonly limits: ScanLimits
-  /** How often an export whose body broke off is begun, and how long is waited before. */
+  /** Number of attempts to export a type when its body breaks off. */
   readonly attempts: number
   readonly retryBaseMs: number
   readonly signal: AbortSignal
 }
 
-/** The same object, however the service writes it. */
+/** Ignores differences in how a service writes the same object. */
 export const sameObject: StateOf = (object) => objectState(object)
 
-/** Exports the types anew and says in what state each object is. */
+/** Exports the types again and returns the state of each object. */
 export async function readPresent(
   target: RestoreTarget,
   options: ReadTargetOptions,

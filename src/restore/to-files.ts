@@ -13,21 +13,21 @@ import {
 import { readChosen } from './read-chosen.ts'
 import type { RestoreSource } from './source.ts'
 
-/** What a restore into files left there. */
+/** Result of a restore into files. */
 export interface WrittenFiles {
-  /** Where they are. */
+  /** The folder or file. */
   readonly path: string
   readonly files: number
   readonly objects: number
-  /** Ids of chosen objects that this form has no place for. */
+  /** Ids of chosen objects that this format cannot contain. */
   readonly leftOut: readonly string[]
-  /** Files in the place of objects that are gone, which dashkeep did not write like this. */
+  /** Edited files of objects that are gone. They were not removed. */
   readonly kept: readonly string[]
 }
 
 /**
- * Writes an export document for each type, `<type>.json`, as the service takes it back: its hits
- * are byte for byte what was received. Every file has its name only once all of them are proven.
+ * Writes an export document for each type, `<type>.json`, which the service can import. Its hits are byte
+ * for byte as received. The files get their names only when all of them are proven.
  */
 export async function writeDocuments(
   source: RestoreSource,
@@ -67,7 +67,7 @@ export async function writeDocuments(
   }
 }
 
-/** Writes one NDJSON file as stock Kibana and OpenSearch Dashboards import it. */
+/** Writes one NDJSON file for the import of stock Kibana and OpenSearch Dashboards. */
 export async function writeNdjson(
   source: RestoreSource,
   selection: Selection,
@@ -92,7 +92,7 @@ export async function writeNdjson(
   return { path, files: 1, objects, leftOut, kept: [] }
 }
 
-/** Makes the folder that is written to. Throws a `DashkeepError` when that cannot be done. */
+/** Creates the target folder. Throws a `DashkeepError` when this fails. */
 export async function makeTarget(folder: string): Promise<void> {
   await makeFolder(folder).catch((error) => {
     throw cannotWrite(folder, error, { whenAbsent: 'the folder cannot be created' })

@@ -59,7 +59,7 @@ describe('reading a source', () => {
   it('ends in an error when chosen objects are no longer there', async () => {
     const less: RestoreSource = { ...source, async *readHits() {} }
     const reading = Array.fromAsync(readChosen(less, 'dashboard', catalogue))
-    await expect(reading).rejects.toThrow('from a test: 3 that were there are gone')
+    await expect(reading).rejects.toThrow('from a test: 3 objects have disappeared')
   })
 })
 
@@ -121,7 +121,7 @@ describe('the plan', () => {
     expect(actions(present, true)['search:s']).toBe('overwrite')
   })
 
-  it('misses nothing that the service has', () => {
+  it('reports no object as missing that the service has', () => {
     const present = { states: new Map([['visualization:gone', 'x']]) }
     expect(planRestore(choose(), present).missing).toEqual([])
   })

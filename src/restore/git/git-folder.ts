@@ -1,0 +1,234 @@
+// Tested by test/e2e/restore-git.test.ts
+
+import { hash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { realpath, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DashkeepError } from '../../errors.ts'
+import { indexName } from '../opened-folder.ts'
+import { makeTarget } from '../to-files.ts'
+import { listName, parseList, readList, type WrittenList } from '../written-list.ts'
+import { createGit, failed, type Git, type GitOptions } from './git.ts'
+
+/** The trailer of a commit that names its snapshot, such as `100001/20261120T163100Z-4f2a1c`. */
+export const trailerName = 'Dashkeep-Snapshot'
+
+/** A change of a file in a commit. */
+export interface FileChange {
+  readonly kind: 'added' | 'changed' | 'removed'
+  /** The name in the folder, such as `search/slow-requests.json`. */
+  readonly name: string
+}
+
+/** A folder with a file for each object, inside a git repository. */
+export interface GitFolder {
+  readonly path: string
+  /** The root of the repository: the folder itself, or a folder above it. */
+  readonly root: string
+  /** Whether the repository was created now. */
+  readonly created: boolean
+  /** The committed snapshots, as the trailers of the folder's history name them. */
+  readonly snapshots: Set<string>
+  /** Whether an earlier run was stopped after it began to write, and before it committed. */
+  readonly interrupted: boolean
+  /** Whether git tracks a file and the file has no uncommitted change. */
+  isClean(name: string): boolean
+  /** Notes that files are being written. The note stays until the next commit. */
+  begin(): Promise<void>
+  /** Stages the listed files except those that were kept. Returns what differs from the last commit. */
+  stage(kept: readonly string[]): Promise<FileChange[]>
+  /** The committed text of a file. */
+  committedText(name: string): Promise<string>
+  /** Commits what is staged, if `message` is given, and removes the note. Returns the commit's id. */
+  finish(commit?: { message: string; authorDate: Date }): Promise<string | undefined>
+  push(): Promise<void>
+}
+
+/**
+ * Opens a folder for commits, and creates the folder and a repository when there is none. A folder
+ * inside the work tree of a repository belongs to that repository. Throws a `usage` error when the
+ * repository ignores the folder, is in a merge, or has staged changes of other files.
+ */
+export async function openGitFolder(path: string, options: GitOptions): Promise<GitFolder> {
+  await makeTarget(path)
+  const git = await createGit(await realpath(path), options)
+  const { root, created } = await findRoot(git)
+  await refuseIgnored(git, path, root)
+  const prefix = (await git.run(['rev-parse', '--show-prefix'])).trimEnd()
+  const note = await findNote(git, prefix)
+  const place = { git, prefix, path }
+  const committed = await readCommittedList(git)
+  await refuseStaged(place, new Set([...(await readList(path)).keys(), ...committed.keys()]))
+  const clean = await listClean(git)
+  return {
+    ...{ path, root, created },
+    snapshots: await readTrailers(git),
+    interrupted: existsSync(note),
+    isClean: (name) => clean.has(name),
+    begin: () => writeFile(note, ''),
+    committedText: (name) => git.run(['cat-file', 'blob', `HEAD:${prefix}${name}`]),
+    push: () => push(git),
+    ...createCommits(place, { note, clean, identity: await chooseIdentity(git, options.env) }),
+  }
+}
+
+/** A folder in a repository. `prefix` is its path from the root, with a final slash, or empty. */
+interface Place {
+  readonly git: Git
+  readonly prefix: string
+  readonly path: string
+}
+
+function createCommits(
+  place: Place,
+  given: { note: string; clean: Set<string>; identity: readonly string[] },
+): Pick<GitFolder, 'stage' | 'finish'> {
+  const { git, prefix, path } = place
+  const { note, clean, identity } = given
+  let written: string[] = []
+  return {
+    async stage(kept) {
+      const [list, committed] = [await readList(path), await readCommittedList(git)]
+      const keptNames = new Set(kept)
+      written = [...list.keys()].filter((name) => !keptNames.has(name))
+      const ours = new Set([indexName, listName, ...written, ...committed.keys()])
+      for (const name of kept) ours.delete(name)
+      const input = [...ours].map((name) => `${name}\0`).join('')
+      await git.run(['update-index', '--add', '--remove', '-z', '--stdin'], input)
+      await refuseStaged(place, ours)
+      const staged = await stagedChanges(git)
+      return staged.map(({ kind, name }) => ({ kind, name: name.slice(prefix.length) }))
+    },
+    async finish(commit) {
+      if (commit !== undefined) {
+        await git.run(commitArguments(identity, commit.authorDate), commit.message)
+        for (const name of written) clean.add(name)
+      }
+      await rm(note, { force: true })
+      return commit && (await git.run(['rev-parse', 'HEAD'])).trimEnd()
+    },
+  }
+}
+
+/** The path of the note that files are being written, in git's own folder. */
+async function findNote(git: Git, prefix: string): Promise<string> {
+  const gitDir = (await git.run(['rev-parse', '--absolute-git-dir'])).trimEnd()
+  return join(gitDir, `dashkeep-${hash('sha256', prefix).slice(0, 12)}`)
+}
+
+async function findRoot(git: Git): Promise<{ root: string; created: boolean }> {
+  const find = () => git.attempt(['rev-parse', '--show-toplevel'])
+  const found = await find()
+  if (found.exitCode === 0) return { root: found.output.trimEnd(), created: false }
+  if (!found.complaint.includes('not a git repository')) {
+    throw failed('use the git repository', git.folder, found)
+  }
+  await git.run(['init', '--quiet'])
+  return { root: (await git.run(['rev-parse', '--show-toplevel'])).trimEnd(), created: true }
+}
+
+async function refuseIgnored(git: Git, path: string, root: string): Promise<void> {
+  if ((await git.attempt(['check-ignore', '--quiet', git.folder])).exitCode !== 0) return
+  throw new DashkeepError(`Cannot commit to ${path}: the repository ${root} ignores this folder`, {
+    kind: 'usage',
+    hint: `\`git init ${path}\` gives the folder a repository of its own`,
+  })
+}
+
+/** Refuses staged changes of files that are not `ours`, because a commit would contain them. */
+async function refuseStaged(
+  { git, prefix, path }: Place,
+  ours: ReadonlySet<string>,
+): Promise<void> {
+  if ((await git.attempt(['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'])).exitCode === 0) {
+    throw new DashkeepError(`Cannot commit to ${path}: a merge is in progress`, {
+      kind: 'usage',
+      hint: 'commit or abort the merge with git first',
+    })
+  }
+  const isOurs = (name: string) => {
+    const own = name.slice(prefix.length)
+    return name.startsWith(prefix) && (own === indexName || own === listName || ours.has(own))
+  }
+  const others = (await stagedChanges(git)).filter(({ name }) => !isOurs(name))
+  if (others.length === 0) return
+  throw new DashkeepError(
+    `Cannot commit to ${path}: other changes are staged, such as ${others[0]?.name}`,
+    { kind: 'usage', hint: 'commit them or unstage them with `git restore --staged` first' },
+  )
+}
+
+/** What is staged in the whole repository. Names count from its root. */
+async function stagedChanges(git: Git): Promise<FileChange[]> {
+  const args = ['--cached', '--name-status', '--no-renames', '--no-ext-diff', '-z']
+  const fields = (await git.run(['diff', ...args])).split('\0')
+  const changes: FileChange[] = []
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const kinds = { A: 'added', D: 'removed' } as const
+    const kind = kinds[fields[at] as keyof typeof kinds] ?? 'changed'
+    changes.push({ kind, name: fields[at + 1] ?? '' })
+  }
+  return changes
+}
+
+/** Names of the folder's files that git tracks and that are as committed. */
+async function listClean(git: Git): Promise<Set<string>> {
+  if (!(await hasCommits(git))) return new Set()
+  const tracked = await git.run(['ls-files', '-z'])
+  const changed = await git.run(['diff', 'HEAD', '--name-only', '--no-renames', '--relative', '-z'])
+  const clean = new Set(tracked.split('\0'))
+  for (const name of changed.split('\0')) clean.delete(name)
+  return clean
+}
+
+async function hasCommits(git: Git): Promise<boolean> {
+  return (await git.attempt(['rev-parse', '--quiet', '--verify', 'HEAD'])).exitCode === 0
+}
+
+async function readCommittedList(git: Git): Promise<WrittenList> {
+  const { exitCode, output } = await git.attempt(['cat-file', 'blob', `HEAD:./${listName}`])
+  return exitCode === 0 ? parseList(output, `${listName} of the last commit`) : new Map()
+}
+
+async function readTrailers(git: Git): Promise<Set<string>> {
+  if (!(await hasCommits(git))) return new Set()
+  const format = `--format=%(trailers:key=${trailerName},valueonly)`
+  const output = await git.run(['log', '--full-history', format, '--', '.'])
+  return new Set(output.split('\n').filter((line) => /^\d+\/\S+$/.test(line)))
+}
+
+/** Settings for a person that git does not know. */
+async function chooseIdentity(git: Git, env: GitOptions['env']): Promise<string[]> {
+  const chosen: string[] = []
+  for (const [key, fallback] of [
+    ['name', 'dashkeep'],
+    ['email', 'dashkeep@localhost'],
+  ] as const) {
+    const known = await git.attempt(['config', '--get', `user.${key}`])
+    const variables = ['AUTHOR', 'COMMITTER'].map((who) => env[`GIT_${who}_${key.toUpperCase()}`])
+    if (known.exitCode !== 0 && variables.some((value) => !value)) {
+      chosen.push('-c', `user.${key}=${fallback}`)
+    }
+  }
+  return chosen
+}
+
+/** Hooks are off, because they could change the files or the message. Signing follows git's settings. */
+function commitArguments(identity: readonly string[], authorDate: Date): string[] {
+  const settings = [
+    'core.hooksPath=/dev/null',
+    'gc.autoDetach=false',
+    'maintenance.autoDetach=false',
+  ]
+  return [
+    ...identity,
+    ...settings.flatMap((setting) => ['-c', setting]),
+    ...['commit', '--quiet', '--no-verify', '--cleanup=verbatim', '--file=-'],
+    `--date=${authorDate.toISOString()}`,
+  ]
+}
+
+async function push(git: Git): Promise<void> {
+  const result = await git.attempt(['-c', 'push.autoSetupRemote=true', 'push', '--quiet'])
+  if (result.exitCode !== 0) throw failed('push', git.folder, result)
+}
