@@ -3,16 +3,16 @@ import { asJsonObject, equalJson, type JsonObject, type JsonValue } from './loss
 import { comparableView } from './open-nested.ts'
 import { parseSavedObject, type Reference } from './saved-object.ts'
 
-/** How items of an array are told apart: by a member that each has and no two share. */
-export type KeyName = 'panelIndex' | 'name' | 'id'
+/** The member that identifies the items of an array. Every item has it, with a unique value. */
+type KeyName = 'panelIndex' | 'name' | 'id'
 
-/** A step from a value into it: a member, a place in an array, or the item with a key. */
+/** A step of a path: a member, an index of an array, or an item of an array with its key. */
 export type Step =
   | string
   | number
   | { readonly by: KeyName; readonly key: string; readonly item: JsonObject }
 
-/** Where a panel lies on its dashboard, in the units of its service. */
+/** Position and size of a panel on its dashboard, in the units of its service. */
 export interface PanelPlace {
   readonly x: number
   readonly y: number
@@ -20,7 +20,7 @@ export interface PanelPlace {
   readonly height: number
 }
 
-/** One difference as people think of it. */
+/** One difference, in the form that people read. */
 export type Difference =
   | { readonly kind: 'added'; readonly path: readonly Step[]; readonly after: JsonValue }
   | { readonly kind: 'removed'; readonly path: readonly Step[]; readonly before: JsonValue }
@@ -30,14 +30,14 @@ export type Difference =
       readonly before: JsonValue
       readonly after: JsonValue
     }
-  /** A panel lies elsewhere or has another size. */
+  /** A panel has another position or size. */
   | {
       readonly kind: 'moved'
       readonly path: readonly Step[]
       readonly before: PanelPlace
       readonly after: PanelPlace
     }
-  /** The same items come in another order. */
+  /** The same items are in another order. */
   | { readonly kind: 'reordered'; readonly path: readonly Step[] }
 
 /** An operation of a JSON Patch (RFC 6902). */
@@ -46,16 +46,17 @@ export type PatchOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move'; readonly from: string; readonly path: string }
 
-/** How two values differ, once for people and once for machines. Both are empty for equal values. */
-export interface ValueDiff {
+/** The differences of two values, for people and for programs. Both are empty for equal values. */
+interface ValueDiff {
   readonly differences: readonly Difference[]
-  /** Applied to the first value in order, gives the second. */
+  /** Operations that change the first value into the second, in this order. */
   readonly patch: readonly PatchOperation[]
 }
 
 /**
- * Compares two values member by member. Arrays whose items have a key (panels of a dashboard their
- * `panelIndex`, references their `name`, others an `id`) are matched by it, others by what stays the same, and between that by place.
+ * Compares two values member by member. Items of an array are matched by their key: panels by
+ * `panelIndex`, references by `name`, others by `id`. Without keys, equal items in the same order are
+ * matched first, and the items between them by index.
  */
 export function diffValues(before: JsonValue, after: JsonValue): ValueDiff {
   const comparison: Comparison = { differences: [], patch: [] }
@@ -68,7 +69,7 @@ interface Comparison {
   readonly patch: PatchOperation[]
 }
 
-/** A place in both values; operations before have brought the first to where `pointer` is right. */
+/** A place in both values. `pointer` is valid after all earlier operations of the patch. */
 interface Place {
   readonly path: readonly Step[]
   readonly pointer: string
@@ -131,10 +132,10 @@ const keyNames: readonly KeyName[] = ['panelIndex', 'id']
 
 type Keyed = Map<string, JsonObject>
 
-/** Longer arrays are compared by place: bringing items into order takes the square of their number. */
+/** Longer arrays are compared without keys, because the time grows with the square of their length. */
 const MAX_KEYED = 10_000
 
-/** The items by their keys; undefined when one has none, or two have the same. */
+/** The items by key; undefined when an item has no key or two have the same key. */
 function keyed(items: readonly JsonValue[], by: KeyName): Keyed | undefined {
   if (items.length > MAX_KEYED) return undefined
   const found: Keyed = new Map()
@@ -164,7 +165,7 @@ function compareKeyed(to: Comparison, before: Keyed, after: Keyed, at: Place, by
   }
 }
 
-/** Brings what is left of the first array into the order of the second, with what is new in it. */
+/** Sorts the remaining items like the second array, and inserts its new items. */
 function arrange(
   to: Comparison,
   order: string[],
@@ -213,7 +214,7 @@ function compareItems(to: Comparison, before: JsonObject, after: JsonObject, at:
 const gridMembers = ['x', 'y', 'w', 'h']
 const columnMembers = ['col', 'row', 'size_x', 'size_y']
 
-/** Where a panel lies: in `gridData`, or in the older `col`, `row`, `size_x` and `size_y`. */
+/** Position and size of a panel, from `gridData` or the older `col`, `row`, `size_x` and `size_y`. */
 function placeOf(panel: JsonObject): { grid: boolean; place: PanelPlace } | undefined {
   const grid = asJsonObject(panel.get('gridData'))
   const members = grid ? gridMembers : columnMembers
@@ -223,7 +224,7 @@ function placeOf(panel: JsonObject): { grid: boolean; place: PanelPlace } | unde
   return { grid: grid !== undefined, place: { x, y, width, height } }
 }
 
-/** Leaves out what both have in the same order; what differs between that is compared by place. */
+/** Skips equal items in the same order. Compares the items between them by index. */
 function comparePlaces(
   to: Comparison,
   before: readonly JsonValue[],
@@ -246,14 +247,14 @@ function comparePlaces(
   }
 }
 
-/** How two versions of an object differ. */
+/** The differences of two versions of an object. */
 export interface ObjectDiff extends ValueDiff {
   readonly type: string
-  /** What either version names in `references`, so that panels can be told by what they show. */
+  /** The `references` of both versions, to name panels by the objects that they show. */
   readonly references: readonly Reference[]
 }
 
-/** Compares two versions of an object of a type, given as the bytes of their hits, as people see them. */
+/** Compares two versions of an object, given as the bytes of their hits. Ignores unstable members. */
 export function diffHits(before: Uint8Array, after: Uint8Array, type: string): ObjectDiff {
   const [older, newer] = [parseSavedObject(before, type), parseSavedObject(after, type)]
   return {

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
 
-/** Longest name, without its ending: file systems allow 255 bytes. */
+/** Longest name without its extension. File systems allow 255 bytes. */
 const MAX_NAME = 180
 
-/** Names that Windows keeps for devices, whatever their ending. */
+/** Names that Windows reserves for devices, with any extension. */
 const deviceName = /^(con|prn|aux|nul|com\d|lpt\d)$/i
 
 /**
- * Names a file for each id, without an ending, in the order given. Letters, digits, `-`, `_` and
- * `.` stay, everything else is percent-encoded, so that no name leaves its folder. Ids that a file
- * system could take for one another (equal but for case, too long, empty, well-formed only in part)
- * get a `~` and a piece of their SHA-256. The same set of ids gives the same names.
+ * Returns a file name without extension for each id, in the same order. Letters, digits, `-`, `_` and
+ * `.` stay. Everything else is percent-encoded, so that no name leads out of its folder. Ids that could
+ * get the same file (they differ only in case, are too long, empty or not well-formed) get a `~` and a
+ * part of their SHA-256. The same set of ids always gives the same names.
  */
 export function nameFiles(ids: readonly string[]): string[] {
   const taken = new Set<string>()

@@ -1,4 +1,4 @@
-/** A number whose text does not survive JavaScript's numbers, such as `9007199254740993` or `1.10`. */
+/** A number that JavaScript would write differently, such as `9007199254740993` or `1.10`. */
 export class RawNumber {
   /** The number as it was written. */
   readonly text: string
@@ -9,15 +9,15 @@ export class RawNumber {
 }
 
 /**
- * A JSON object. A map and no object, since it keeps every order of members (objects put `"404"`
- * before `"a"`) and holds a member `__proto__` like any other.
+ * A JSON object. It is a map, because a map keeps any order of members (objects put `"404"` before
+ * `"a"`) and treats `__proto__` like any other member.
  */
 export type JsonObject = Map<string, JsonValue>
 
 /** Any JSON value, as `parseLossless` reads it. */
 export type JsonValue = null | boolean | number | string | RawNumber | JsonValue[] | JsonObject
 
-/** A document made here, in which values that were read may stand. */
+/** A value to write: of `parseLossless`, or made of plain objects and arrays. */
 export type JsonDocument =
   | JsonValue
   | undefined
@@ -28,9 +28,9 @@ export type JsonDocument =
 const MAX_DEPTH = 2000
 
 /**
- * Reads a JSON text without losing anything that JSON means: numbers, order of members, lone
- * surrogates. Of members with the same name the last counts, as for everybody else who reads JSON.
- * Throws a `SyntaxError` for what is no JSON, or nested deeper than 2,000.
+ * Parses a JSON text. Keeps numbers, the order of members and lone surrogates exactly. Of members with
+ * the same name, the last one counts, as for other JSON parsers. Throws a `SyntaxError` for text that is
+ * not JSON, and for more than 2,000 levels.
  */
 export function parseLossless(text: string): JsonValue {
   let at = 0
@@ -81,7 +81,7 @@ export function parseLossless(text: string): JsonValue {
     return items
   }
 
-  /** Moves behind a comma, or behind the closing bracket. */
+  /** Skips a comma or the closing bracket. Returns whether it was a comma. */
   function goesOn(close: string): boolean {
     const character = next()
     if (character !== ',' && character !== close) fail()
@@ -117,7 +117,7 @@ function skipSpace(text: string, from: number): number {
   return at
 }
 
-/** The offset behind the string whose first quote is at `start`; -1 when the string does not end. */
+/** The offset after the string whose first quote is at `start`; -1 when the string does not end. */
 function stringEnd(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let backslashes = 0
@@ -135,7 +135,7 @@ function readNumber(word: string): number | RawNumber {
 const wordPattern = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const literals = { true: true, false: false, null: null }
 
-/** The same, with `undefined` for what cannot be read. */
+/** As `parseLossless`, but returns undefined for invalid text. */
 export function tryParseLossless(text: string): JsonValue | undefined {
   try {
     return parseLossless(text)
@@ -145,9 +145,9 @@ export function tryParseLossless(text: string): JsonValue | undefined {
 }
 
 /**
- * Writes a value as JSON text as `JSON.stringify` does, `indent` being the number of spaces for
- * each level; members that are undefined are left out. What `parseLossless` read gives the same text
- * again when that had no white space, no needless escapes and no member twice.
+ * Writes a value as JSON text, as `JSON.stringify` does, with `indent` spaces per level. Leaves out
+ * undefined members. A value of `parseLossless` gives the same text again, if that had no white space,
+ * no unnecessary escapes and no repeated members.
  */
 export function stringifyLossless(value: JsonDocument, indent = 0): string {
   return write(value, indent === 0 ? '' : '\n', ' '.repeat(indent))
@@ -194,7 +194,7 @@ export function asText(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Whether two values mean the same: the order of members does not count, numbers do as written. */
+/** Whether two values are equal. Ignores the order of members. Compares numbers as written. */
 export function equalJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true
   if (a instanceof RawNumber && b instanceof RawNumber) return a.text === b.text

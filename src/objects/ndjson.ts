@@ -1,18 +1,19 @@
-import { type JsonObject, type JsonValue, stringifyLossless } from './lossless-json.ts'
+import { type JsonObject, stringifyLossless } from './lossless-json.ts'
 import { findNeeds } from './references.ts'
 import type { SavedObject } from './saved-object.ts'
+import { readUpdateTime } from './update-time.ts'
 
-/** Members of `_source` that the import of stock Kibana knows beside type, attributes, references. */
+/** Further members of `_source` that the import of stock Kibana accepts. */
 const versionMembers = ['migrationVersion', 'coreMigrationVersion', 'typeMigrationVersion']
 
 /**
- * Writes an object as one line of what stock Kibana and OpenSearch Dashboards import, without the
- * line break; undefined for a hit that holds no object.
+ * Writes an object as one line for the import of stock Kibana and OpenSearch Dashboards, without the
+ * line break. Returns undefined for a hit without an object.
  *
- * The attributes stay as they are, numbers and nested text included. References that only old-style
- * ids name are added under the names that the migrations of version 7 give them, so that the import
- * can check them; those migrations also bring old attributes up to date, since a line without
- * `migrationVersion` passes through all of them.
+ * The attributes stay unchanged, with their numbers and nested text. Old-style ids are added as
+ * references, with the names that the migrations of version 7 give them, so that the import can check
+ * them. These migrations also convert old attributes, because they all run for a line without
+ * `migrationVersion`.
  */
 export function toNdjsonLine(object: SavedObject): string | undefined {
   if (object.form === 'other') return undefined
@@ -29,14 +30,7 @@ export function toNdjsonLine(object: SavedObject): string | undefined {
     const value = source?.get(member)
     if (value !== undefined) line.set(member, value)
   }
-  const updatedAt = isoTime(source?.get('updated_at'))
+  const updatedAt = readUpdateTime(source?.get('updated_at'))
   if (updatedAt !== undefined) line.set('updated_at', updatedAt)
   return stringifyLossless(line)
-}
-
-/** Hits give epoch milliseconds or ISO text (service-facts, "Export documents"). */
-function isoTime(value: JsonValue | undefined): string | undefined {
-  if (typeof value !== 'string' && typeof value !== 'number') return undefined
-  const time = new Date(value)
-  return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
 }

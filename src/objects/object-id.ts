@@ -1,19 +1,19 @@
-/** An object's id in two parts. */
+/** The two parts of an object's id. */
 export interface ObjectName {
   readonly type: string
   readonly objectId: string
 }
 
 /**
- * Cuts `<type>:<object id>` at the first colon, since object ids hold further ones
- * (service-facts, "Export documents"). Returns undefined when there is none.
+ * Splits `<type>:<object id>` at the first colon. Object ids can contain more colons (service-facts,
+ * "Export documents"). Returns undefined when there is no colon.
  */
 export function splitId(id: string): ObjectName | undefined {
   const colon = id.indexOf(':')
   return colon < 0 ? undefined : { type: id.slice(0, colon), objectId: id.slice(colon + 1) }
 }
 
-/** `<type>:<object id>` of a hit's `_id`, which is bare in the oldest form; empty for no text. */
+/** The full id of a hit's `_id`, which has no type in the oldest form; empty when it is not text. */
 export function fullId(id: unknown, type: string, oldest: boolean): string {
   if (typeof id !== 'string') return ''
   return oldest ? `${type}:${id}` : id

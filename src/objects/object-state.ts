@@ -3,13 +3,13 @@ import { type JsonObject, type JsonValue, stringifyLossless } from './lossless-j
 import type { SavedObject } from './saved-object.ts'
 import { touchMembers } from './unstable-members.ts'
 
-/** In the oldest form these lie among the attributes. */
+/** In the oldest form, these members are among the attributes. */
 const touched = [...touchMembers, '_updatedBy']
 
 /**
- * Stands for what an object is: its attributes and references, whatever the order of members and
- * the spelling of the text. For comparing with a service, which writes objects its own way; what is
- * kept in the archive is compared byte for byte.
+ * Digest of an object's attributes and references, independent of the order of members and of the
+ * notation. For comparisons with a service, which may write objects in another way. In the archive,
+ * objects are compared byte for byte.
  */
 export function objectState({ form, attributes, references }: SavedObject): string {
   const own = [...attributes].filter(([name]) => form !== 'oldest' || !touched.includes(name))

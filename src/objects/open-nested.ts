@@ -2,9 +2,9 @@ import { asJsonObject, type JsonObject, type JsonValue, tryParseLossless } from 
 import { touchMembers, unstableHitMembers } from './unstable-members.ts'
 
 /**
- * Members whose text holds a JSON object or array: those of the specification ("Saved object by
- * type"), and those that dashboards of newer services add. What people write themselves, such as
- * the `spec` of a Vega visualization, is text to them and stays text.
+ * Members whose text contains a JSON object or array: those of the specification ("Saved object by
+ * type"), and those of newer services. Text that people write themselves, such as the `spec` of a Vega
+ * visualization, is not listed and stays text.
  */
 export const nestedMembers: ReadonlySet<string> = new Set([
   'visState',
@@ -18,8 +18,8 @@ export const nestedMembers: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The same value with nested JSON text opened, at any depth, for people to look at. Text that is no
- * JSON object or array stays text. The value given stays as it is.
+ * Copies a value with its nested JSON text parsed, at any depth. Text that is not a JSON object or array
+ * stays text.
  */
 export function openNested(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(openNested)
@@ -42,8 +42,8 @@ function readNested(text: string): JsonValue {
 }
 
 /**
- * A hit as people compare it: nested JSON opened, without the members that a contentDigest leaves
- * out too (`_index`, `_score`; `updated_at`, `version` and `_updatedAt` of `_source`).
+ * Copies a hit for a comparison: with nested JSON parsed, and without the members that a contentDigest
+ * ignores (`_index`, `_score`; `updated_at`, `version` and `_updatedAt` of `_source`).
  */
 export function comparableView(hit: JsonObject): JsonObject {
   const view: JsonObject = new Map()

@@ -1,7 +1,7 @@
 import { asJsonObject, asText, type JsonObject, tryParseLossless } from './lossless-json.ts'
 import type { Reference, SavedObject } from './saved-object.ts'
 
-/** What a panel looks like, in few kinds. */
+/** How a panel is drawn. */
 export type PanelKind =
   | 'area'
   | 'bar'
@@ -20,10 +20,10 @@ export type PanelKind =
   | 'words'
 
 /**
- * Where the object is that a panel shows: `found` in the same snapshot, `inline` in the panel
+ * State of the object that a panel shows: `found` in the same snapshot, `inline` in the panel
  * itself, `missing` from the snapshot, `none` when the panel names no object.
  */
-export type ContentState = 'found' | 'inline' | 'missing' | 'none'
+type ContentState = 'found' | 'inline' | 'missing' | 'none'
 
 /** What a panel shows. */
 export interface PanelContent {
@@ -129,12 +129,12 @@ function kindOf(
   return refined ?? own(kindsOfVisualization, visualization) ?? own(kindsOfType, type) ?? 'other'
 }
 
-/** A member of the table itself; names such as `constructor` are not in it. */
+/** Returns an own member of the table, so that `constructor` is not found. */
 function own(table: Readonly<Record<string, PanelKind>>, name: string): PanelKind | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined
 }
 
-/** Text that says something. */
+/** A member that is a number or a text that is not blank, as trimmed text. */
 function textIn(holder: JsonObject | undefined, member: string): string | undefined {
   const value = holder?.get(member)
   return typeof value === 'number' ? String(value) : asText(value)?.trim() || undefined

@@ -1,26 +1,25 @@
 import { asJsonObject, asText, type JsonObject, tryParseLossless } from './lossless-json.ts'
 import type { Reference, SavedObject } from './saved-object.ts'
 
-/** The type of what every search rests on, and no export can contain. */
+/** Type of index patterns. Searches need them, but no export contains them. */
 export const indexPatternType = 'index-pattern'
 
 /** What an object needs to be shown. */
 export interface ObjectNeeds {
   /**
-   * Every object it points to: what `references` names, then what only old-style ids name, under
-   * the names that Kibana 7 gives them. No two have the same name.
+   * Every object it needs: first those in `references`, then those of old-style ids, with the names
+   * that Kibana 7 gives them. Names are unique.
    */
   readonly references: readonly Reference[]
-  /** Names that the object uses and `references` does not explain. */
+  /** Names that the object uses but `references` lacks. */
   readonly unexplained: readonly string[]
 }
 
 /**
- * Finds what an object points to, in every form there is: ids in `panelsJSON` (dashboard),
- * `savedSearchId` (visualization), `index` and `filter[].meta.index` in `searchSourceJSON`,
- * `indexPattern` of input controls; and their successors `panelRefName`, `savedSearchRefName`,
- * `indexRefName`, `indexPatternRefName` with `references`. Nested text that cannot be read points
- * to nothing.
+ * Finds the objects that an object needs, in all known forms: ids in `panelsJSON` (dashboard),
+ * `savedSearchId` (visualization), `index` and `filter[].meta.index` in `searchSourceJSON`, and
+ * `indexPattern` of input controls; also the newer `panelRefName`, `savedSearchRefName`, `indexRefName`
+ * and `indexPatternRefName` with `references`. Ignores nested text that cannot be parsed.
  */
 export function findNeeds(object: SavedObject): ObjectNeeds {
   const collector = createCollector(object.references)
@@ -32,9 +31,9 @@ export function findNeeds(object: SavedObject): ObjectNeeds {
 }
 
 interface Collector extends ObjectNeeds {
-  /** Notes an old-style id. */
+  /** Adds an old-style id. */
   add(reference: Reference): void
-  /** Notes a name; `references` must hold one of these. */
+  /** Records that `references` must have one of these names. */
   expect(...names: string[]): void
 }
 
@@ -78,15 +77,15 @@ function collectSavedSearch(attributes: JsonObject, { add, expect }: Collector):
 }
 
 function collectIndexPatterns(attributes: JsonObject, collector: Collector): void {
-  const place = 'kibanaSavedObjectMeta.searchSourceJSON'
+  const prefix = 'kibanaSavedObjectMeta.searchSourceJSON'
   const meta = asJsonObject(attributes.get('kibanaSavedObjectMeta'))
   const source = asJsonObject(meta && nested(meta, 'searchSourceJSON'))
-  collectIndexPattern(source, ['index', 'indexRefName'], `${place}.index`, collector)
+  collectIndexPattern(source, ['index', 'indexRefName'], `${prefix}.index`, collector)
   const filters = source?.get('filter')
   if (!Array.isArray(filters)) return
   for (const [number, filter] of filters.entries()) {
     const of = asJsonObject(asJsonObject(filter)?.get('meta'))
-    const name = `${place}.filter[${number}].meta.index`
+    const name = `${prefix}.filter[${number}].meta.index`
     collectIndexPattern(of, ['index', 'indexRefName'], name, collector)
   }
 }
@@ -120,7 +119,7 @@ function nested(holder: JsonObject, member: string) {
   return text === undefined ? undefined : tryParseLossless(text)
 }
 
-/** Text that says something. */
+/** The text of a member, unless it is empty. */
 function textIn(holder: JsonObject | undefined, member: string): string | undefined {
   return asText(holder?.get(member)) || undefined
 }

@@ -11,22 +11,22 @@ import { titleMember } from './title-member.ts'
 /**
  * The form of a hit (service-facts, "Export documents"):
  * - `specified`: `_source` holds `type` and a member named after it.
- * - `newer`: the same with `references` or `migrationVersion` beside.
- * - `oldest`: `_source` is the saved object itself, `_id` bare (kibanaVersion 4).
- * - `other`: no saved object is where one is looked for.
+ * - `newer`: as `specified`, with `references` or `migrationVersion`.
+ * - `oldest`: `_source` is the saved object itself, and `_id` has no type (kibanaVersion 4).
+ * - `other`: there is no saved object in any of these places.
  */
-export type HitForm = 'specified' | 'newer' | 'oldest' | 'other'
+type HitForm = 'specified' | 'newer' | 'oldest' | 'other'
 
-/** One object that another needs, as the newer form names it. */
+/** An entry of `references`: an object that another one needs. */
 export interface Reference {
   readonly name: string
   readonly type: string
   readonly id: string
 }
 
-/** A saved object with everything its hit says. */
+/** A parsed hit. */
 export interface SavedObject {
-  /** `<type>:<object id>`; empty when the hit names no id. */
+  /** `<type>:<object id>`; empty when the hit has no id. */
   readonly id: string
   readonly type: string
   readonly objectId: string
@@ -34,22 +34,22 @@ export interface SavedObject {
   readonly form: HitForm
   /** The saved object itself; empty when the hit has none. */
   readonly attributes: JsonObject
-  /** What `_source.references` names; entries of another form are left out. */
+  /** Valid entries of `_source.references`. */
   readonly references: readonly Reference[]
   /** The whole hit. */
   readonly hit: JsonObject
 }
 
 /**
- * Reads a hit of an export of `type`, given as its bytes. Bytes that are not UTF-8 show as U+FFFD.
- * Throws a `SyntaxError` when they are no JSON object.
+ * Parses a hit of an export of `type`. Bytes that are not UTF-8 become U+FFFD. Throws a `SyntaxError` when
+ * the bytes are not a JSON object.
  */
 export function parseSavedObject(bytes: Uint8Array, type: string): SavedObject {
   const { buffer, byteOffset, byteLength } = bytes
   const hit = asJsonObject(
     parseLossless(Buffer.from(buffer, byteOffset, byteLength).toString('utf8')),
   )
-  if (hit === undefined) throw new SyntaxError('a hit is no JSON object')
+  if (hit === undefined) throw new SyntaxError('a hit is not a JSON object')
   const source = asJsonObject(hit.get('_source'))
   const oldest = hit.get('_type') === type && asJsonObject(source?.get(type)) === undefined
   const id = fullId(hit.get('_id'), type, oldest && source !== undefined)
@@ -69,7 +69,7 @@ export function parseSavedObject(bytes: Uint8Array, type: string): SavedObject {
   }
 }
 
-/** What the hit says itself counts more than how its id begins. */
+/** The type in the hit counts more than the type in its id. */
 function nameOf(id: string, ownType: string | undefined, type: string): ObjectName {
   const split = splitId(id)
   if (ownType === undefined && split !== undefined) return split

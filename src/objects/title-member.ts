@@ -1,4 +1,4 @@
-/** The member of an object of this type that people know it by. */
+/** The member with the title of an object of this type. */
 export function titleMember(type: string): string {
   return type === 'sub-accounts' ? 'accountName' : 'title'
 }

@@ -6,7 +6,7 @@ import type { AccountBackup } from './back-up.ts'
 import { goodSnapshot } from './last-good.ts'
 import type { AccountOutcome, GoodSnapshot } from './outcome.ts'
 
-/** What a run remembers of an account's backup until it ends: counts, but no names of objects. */
+/** The result of an account's backup that a run keeps until its end: numbers, but no names of objects. */
 export type AccountResult = Omit<
   AccountOutcome,
   'account' | 'lastGood' | 'badSince' | 'recovered'

@@ -22,7 +22,7 @@ export type AccountBackup = {
   | { readonly taken?: undefined; readonly error: Error }
 )
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly env: Environment
   readonly log: Logger
   readonly now: () => Date

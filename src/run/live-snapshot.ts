@@ -7,7 +7,7 @@ import { connectAccount, scanLimitsOf, sourceOf } from '../open.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 /** The current objects of an account, as a snapshot in memory. Disposing frees it. */
-export interface LiveSnapshot extends AsyncDisposable {
+interface LiveSnapshot extends AsyncDisposable {
   readonly store: ObjectStore
   readonly manifest: Manifest
 }

@@ -47,6 +47,15 @@ export interface RunOutcome {
   readonly error: { readonly message: string; readonly hint: string | undefined } | undefined
 }
 
+/** Number of accounts with each result. */
+export function countResults(
+  accounts: readonly AccountOutcome[],
+): Record<AccountOutcome['result'], number> {
+  const counts = { good: 0, suspect: 0, failed: 0 }
+  for (const { result } of accounts) counts[result] += 1
+  return counts
+}
+
 /** Whether an outcome is good and has no warnings. */
 export function isClean({ result, reasons }: AccountOutcome): boolean {
   return result === 'good' && reasons.length === 0

@@ -6,11 +6,38 @@ import type { Logger } from '../log.ts'
 import { connectAccount } from '../open.ts'
 
 /** What is known about the owners of tokens before the first backup. */
-export interface Owners {
+interface Owners {
   /** By configured name: id of the account that the token must belong to, or why there is no backup. */
   readonly known: ReadonlyMap<string, number | Error>
   /** Names of configured accounts whose owner is not known. */
   readonly unsettled: ReadonlySet<string>
+}
+
+/**
+ * Finds the configured accounts that a snapshot may belong to: those with its account id, else those
+ * without an id that have the name under which it was taken. Only the service knows the token's owner.
+ */
+export function ownersOf(
+  { accounts }: Config,
+  { id, configuredAs }: { id: number | undefined; configuredAs: string | undefined },
+): AccountConfig[] {
+  const own = accounts.filter(({ accountId }) => accountId === id && id !== undefined)
+  if (own.length > 0) return own
+  return accounts.filter(({ name, accountId }) => accountId === undefined && name === configuredAs)
+}
+
+/**
+ * Finds the configured account whose token reads the present objects of a snapshot's account: its
+ * owner, or the only configured account when that has no id. Undefined when there is none.
+ */
+export function findOwner(
+  config: Config,
+  owner: { readonly id: number; readonly configuredAs?: string | undefined },
+): AccountConfig | undefined {
+  const [only, ...others] = config.accounts
+  const [found] = ownersOf(config, { id: owner.id, configuredAs: owner.configuredAs })
+  if (found !== undefined) return found
+  return others.length === 0 && only?.accountId === undefined ? only : undefined
 }
 
 interface SettleOptions {

@@ -3,7 +3,7 @@ import { DashkeepError } from '../errors.ts'
 import { type FindProxy, ProxyError } from '../http/proxy.ts'
 import { version } from '../version.ts'
 
-export interface PostOptions {
+interface PostOptions {
   readonly body: string
   readonly contentType: string
   readonly findProxy: FindProxy

@@ -9,7 +9,7 @@ import { type AccountHistory, type AccountResult, outcomeOf, resultOf } from './
 import type { AccountBackup } from './back-up.ts'
 import { findLastGood } from './last-good.ts'
 import { createNotifier } from './notify/notifier.ts'
-import type { AccountOutcome, GoodSnapshot, RunOutcome } from './outcome.ts'
+import { type AccountOutcome, countResults, type GoodSnapshot, type RunOutcome } from './outcome.ts'
 
 /** Accounts whose last good snapshot is looked up at once. */
 const LOOKUPS_AT_ONCE = 8
@@ -20,7 +20,7 @@ const LOOKUP_MS = 5000
 /** Time to send notifications and metrics once the process is asked to stop. */
 const SENDING_AFTER_STOP_MS = 2000
 
-export interface ReporterOptions {
+interface ReporterOptions {
   readonly env: Environment
   readonly tail: LogTail
   readonly now: () => Date
@@ -46,7 +46,7 @@ interface BeginOptions {
   /** All configured accounts, also those that the run does not back up. */
   readonly configured: readonly AccountConfig[]
   /** Whether `--account` leaves out some accounts. Pings then report only a failure. */
-  readonly isPartial?: boolean | undefined
+  readonly isPartial: boolean
 }
 
 /** The report of one run. Nothing here throws: a failed report does not fail the run. */
@@ -193,12 +193,10 @@ function settle(
 }
 
 function logOutcome(log: Logger, { accounts, error, startedAt, endedAt, exitCode }: RunOutcome) {
-  const count = (wanted: AccountOutcome['result']) =>
-    accounts.filter(({ result }) => result === wanted).length
-  const [good, suspect, failed] = [count('good'), count('suspect'), count('failed')]
   const durationMs = endedAt.getTime() - startedAt.getTime()
   const level = exitCode === 0 ? 'info' : error ? 'error' : 'warn'
-  log[level]({ good, suspect, failed, durationMs, exitCode, reason: error?.message }, 'run ended')
+  const counts = countResults(accounts)
+  log[level]({ ...counts, durationMs, exitCode, reason: error?.message }, 'run ended')
 }
 
 async function exportMetrics(

@@ -5,6 +5,7 @@ import type { ObjectStore } from '../store/object-store.ts'
 export interface Cache<Value> {
   /** The value of the key, made by `make` when it is not there. Readers at the same time share it. */
   get(key: string, make: () => Promise<Value>): Promise<Value>
+  remove(key: string): void
 }
 
 /** Creates a cache of values whose sizes together are at most `maxSize`. A failure is not kept. */
@@ -19,6 +20,7 @@ export function createCache<Value>(
     entries.delete(key)
   }
   return {
+    remove,
     get(key, make) {
       const known = entries.get(key)
       if (known !== undefined) {
@@ -30,6 +32,8 @@ export function createCache<Value>(
       entries.set(key, entry)
       entry.value.then(
         (value) => {
+          // It may have been removed meanwhile.
+          if (entries.get(key) !== entry) return
           entry.size = sizeOf(value)
           total += entry.size
           for (const oldest of entries.keys()) {
@@ -37,7 +41,9 @@ export function createCache<Value>(
             remove(oldest)
           }
         },
-        () => remove(key),
+        () => {
+          if (entries.get(key) === entry) remove(key)
+        },
       )
       return entry.value
     },
@@ -45,7 +51,7 @@ export function createCache<Value>(
 }
 
 /** Bytes of manifests kept, about 10,000 of them. */
-const MAX_MANIFEST_BYTES = 32 * 1024 * 1024
+const MAX_MANIFEST_BYTES = 16 * 1024 * 1024
 
 /** The same store, which keeps manifests in memory: nobody changes one after it is written. */
 export function cacheManifests(store: ObjectStore): ObjectStore {

@@ -1,7 +1,7 @@
-import type { Manifest } from '../archive/manifest.ts'
+import type { SnapshotSide } from '../archive/diff.ts'
+import type { ReadOptions } from '../archive/read-objects.ts'
 import { exportsOf, pickObjects } from '../archive/stored-export.ts'
 import { splitId } from '../objects/object-id.ts'
-import type { Library } from './library.ts'
 
 /** An object as a snapshot holds it. */
 export interface FoundObject {
@@ -15,9 +15,8 @@ export interface FoundObject {
 
 /** Reads one object by its whole id, looking first where its type is; undefined when it is not there. */
 export async function readObject(
-  { store, read }: Library,
-  manifest: Manifest,
-  { id, signal }: { id: string; signal: AbortSignal },
+  { store, manifest }: SnapshotSide,
+  { id, read }: { id: string; read: ReadOptions },
 ): Promise<FoundObject | undefined> {
   const ownType = splitId(id)?.type
   const exports = exportsOf(store, manifest)
@@ -32,7 +31,7 @@ export async function readObject(
         object.id === id
           ? { id, type, title: object.title, bytes: Uint8Array.from(hit.bytes) }
           : undefined,
-      { ...read, signal },
+      read,
     )
     // Of hits with the same id the last counts.
     if (found?.length) return found.at(-1)

@@ -1,9 +1,17 @@
 import { html } from 'hono/html'
 import { cleanLine } from '../clean-text.ts'
 import { type Markup, outside } from './markup.ts'
+import type { RestoreControls } from './restore/controls.ts'
 
 /** Characters of the title of the window. */
 const MAX_TITLE = 200
+
+/** Characters of the name of the user. */
+const MAX_USER_SHOWN = 100
+
+/** The sign of dashkeep: a dashboard of four panels, one of them being put back. */
+const mark = 'M1 1H9V12H1ZM11 1H19V7H11ZM1 14H9V19H1ZM14 9H16V13H19L15 19L11 13H14Z'
+const icon = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'><path fill='#2b7de0' d='${mark}'/></svg>`)}`
 
 /** A page without what every page has. */
 export interface Page {
@@ -17,26 +25,35 @@ export interface Page {
   /** The command that shows the same. */
   readonly command?: string
   readonly user?: string | undefined
+  /** Whether the server restores objects to the service. */
+  readonly isRestoreAllowed?: boolean
+  /** Undefined when the pages are read only, and for a reader who is not let in. */
+  readonly restore?: RestoreControls | undefined
+  /** Seconds after which a browser without script asks again. With it, `data-poll` does. */
+  readonly refreshSeconds?: number | undefined
 }
 
 /** The whole document of a page. */
-export function layout({ title, heading, crumbs = [], body, command, user }: Page): Markup {
+export function layout(page: Page): Markup {
+  const { title, heading, crumbs = [], body, command, user, restore, refreshSeconds } = page
+  const mode = page.isRestoreAllowed ? 'restore allowed' : 'read only'
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <title>${cleanLine(title, MAX_TITLE)} · dashkeep</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
+${refreshSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}"></noscript>\n`}<meta name="color-scheme" content="light dark">
+${restore && html`<meta name="referrer" content="same-origin">\n`}<link rel="icon" href="${icon}">
 <link rel="stylesheet" href="/style.css">
+<script type="module" src="/script.js"></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header class="top">
-<a class="brand" href="/">dashkeep</a>
-<nav aria-label="Pages"><a href="/">Accounts</a></nav>
-<span class="badge">${user === undefined ? '' : html`<bdi>${user}</bdi> · `}read only</span>
+<a class="brand" href="/"><svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true"><path d="${mark}"/></svg>dashkeep</a>
+<nav aria-label="Pages"><a href="/">Accounts</a> <a href="/find">Find</a> <a href="/compare">Compare</a>${restore && restoreLinks(restore)}</nav>
+<span class="badge">${user === undefined ? '' : html`${outside(user, MAX_USER_SHOWN)} · `}${mode}</span>
 </header>
 <main id="main" tabindex="-1">
 ${crumbs.length > 0 && breadcrumbs(crumbs)}
@@ -44,9 +61,14 @@ ${crumbs.length > 0 && breadcrumbs(crumbs)}
 ${body}
 ${command !== undefined && commandBox(command)}
 </main>
+<footer class="foot"><p data-zone>Times are in UTC.</p></footer>
 </body>
 </html>
 `
+}
+
+function restoreLinks({ inBasket }: RestoreControls): Markup {
+  return html` <a href="/basket">Basket <span class="count">${inBasket}</span></a> <a href="/restores">Restores</a>`
 }
 
 function breadcrumbs(crumbs: NonNullable<Page['crumbs']>): Markup {

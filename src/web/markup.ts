@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { ChangeCounts } from '../archive/manifest.ts'
-import { cleanLine } from '../clean-text.ts'
+import { cleanLine, replaceHidden } from '../clean-text.ts'
 import { formatAge, formatTime } from '../wording.ts'
 
 /** A piece of a page, safe to show. */
@@ -12,6 +12,11 @@ const MAX_TEXT = 300
 /** Text from outside: without hidden characters, of limited length, and apart from what is around it. */
 export function outside(text: string, maxLength = MAX_TEXT): Markup {
   return html`<bdi>${cleanLine(text, maxLength)}</bdi>`
+}
+
+/** Text from outside where markup is not possible: in an attribute, or in an option of a list. */
+export function outsideLine(text: string): string {
+  return cleanLine(text, MAX_TEXT)
 }
 
 /** A moment in UTC. */
@@ -107,13 +112,38 @@ export function address(
   return query.size === 0 ? path : `${path}?${query}`
 }
 
-/** A command line as somebody would type it, with its words quoted for a POSIX shell. */
-export function commandLine(...words: readonly (string | number)[]): string {
-  const quoted = words.map((word) => {
-    const text = cleanLine(String(word))
-    return /^[\w./:=~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+/** An argument whose text is from outside. */
+interface GivenArgument {
+  readonly given: string
+}
+
+/**
+ * A command line as somebody would type it, with its words quoted for a shell. Given arguments that
+ * begin with `-` come last, after `--`, so that they are no options. A text that no shell can pass on
+ * leads to a comment in place of the command.
+ */
+export function commandLine(...words: readonly (string | number | GivenArgument)[]): string {
+  const isLast = (word: (typeof words)[number]) =>
+    typeof word === 'object' && word.given.startsWith('-')
+  const last = words.filter(isLast)
+  const ordered = [
+    ...words.filter((word) => !isLast(word)),
+    ...(last.length > 0 ? ['--', ...last] : []),
+  ].map((word) => (typeof word === 'object' ? word.given : String(word)))
+  if (ordered.some((word) => !word.isWellFormed() || word.includes('\0'))) {
+    return '# No command: a shell cannot pass on the characters of this id or text'
+  }
+  return ['dashkeep', ...ordered.map(quoteWord)].join(' ')
+}
+
+/** Quotes a word for a shell. Hidden characters become escapes, which bash, zsh and ksh understand. */
+function quoteWord(word: string): string {
+  if (/^[\w./:-]+$/.test(word)) return word
+  if (replaceHidden(word, () => '') === word) return `'${word.replaceAll("'", `'\\''`)}'`
+  const escaped = replaceHidden(word.replaceAll(/[\\']/g, '\\$&'), (character) => {
+    return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`
   })
-  return ['dashkeep', ...quoted].join(' ')
+  return `$'${escaped}'`
 }
 
 /** `1 added, 3 changed`: the sum of the changes of several types; `none` when there are none. */

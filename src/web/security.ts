@@ -1,7 +1,7 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { HttpBindings } from '@hono/node-server'
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
-import { cleanLine } from '../clean-text.ts'
 
 /** Who may read the pages, and under which addresses. */
 export type Access =
@@ -13,7 +13,7 @@ export type Access =
 /** The headers of every answer. */
 export const answerHeaders = {
   'Content-Security-Policy':
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'",
+    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'",
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
@@ -34,21 +34,39 @@ export function isOwnHost(access: Access, host: string | undefined): boolean {
   return [`127.0.0.1:${access.port}`, `localhost:${access.port}`].includes(host.toLowerCase())
 }
 
+/** The origin of the server's own pages, for a request whose `Host` is its own. */
+export function ownOrigin(access: Access, host: string): string {
+  return access.kind === 'proxy' ? access.origin.origin : `http://${host.toLowerCase()}`
+}
+
+/** Who sends a request, or why the reader is not let in. */
+export type Reader =
+  | { readonly user: string }
+  | { readonly refusal: 'not signed in' | 'several names' | 'name too long' }
+
+/** Characters of the name of a user. Longer names are refused. */
+export const MAX_USER = 256
+
 /** Lets readers in. */
 export interface Gate {
   /** The one-time token; undefined behind a proxy. */
   readonly token: string | undefined
   /** Exchanges the one-time token for a cookie. Returns false for a wrong token and for a second use. */
   exchange(context: Context, token: string): boolean
-  /** Says who sends the request; undefined when nobody is let in. */
-  userOf(context: Context): string | undefined
+  /** Says who sends the request, or why nobody is let in. */
+  readerOf(context: Context): Reader
+  /** What every form of a user contains, so that no other page can post it. */
+  formTokenOf(user: string): string
 }
 
 /** Creates the gate of a server. Token and cookie are random and live as long as the process. */
 export function createGate(access: Access): Gate {
+  const formSecret = createSecret()
+  const formTokenOf = (user: string) =>
+    createHmac('sha256', formSecret).update(user).digest('base64url')
   if (access.kind === 'proxy') {
-    const userOf = (context: Context) => readUser(context, access.userHeader)
-    return { token: undefined, exchange: () => false, userOf }
+    const readerOf = (context: Context) => readUser(context, access.userHeader)
+    return { token: undefined, exchange: () => false, readerOf, formTokenOf }
   }
   const [token, session] = [createSecret(), createSecret()]
   // Cookies of 127.0.0.1 are shared by all its ports.
@@ -62,14 +80,22 @@ export function createGate(access: Access): Gate {
       setCookie(context, cookie, session, { httpOnly: true, sameSite: 'Strict', path: '/' })
       return true
     },
-    userOf: (context) =>
-      isSame(getCookie(context, cookie) ?? '', session) ? 'this browser' : undefined,
+    readerOf: (context) =>
+      isSame(getCookie(context, cookie) ?? '', session)
+        ? { user: 'this browser' }
+        : { refusal: 'not signed in' },
+    formTokenOf,
   }
 }
 
-function readUser(context: Context, header: string): string | undefined {
-  const user = context.req.header(header)?.trim()
-  return user ? cleanLine(user, 100) : undefined
+function readUser(context: Context, header: string): Reader {
+  const user = context.req.header(header)?.trim() ?? ''
+  if (user === '') return { refusal: 'not signed in' }
+  // Several headers are joined to one value: a name that the browser sent could be a part of it.
+  const incoming = (context.env as Partial<HttpBindings> | undefined)?.incoming
+  const given = incoming?.headersDistinct[header.toLowerCase()] ?? []
+  if (given.length > 1) return { refusal: 'several names' }
+  return user.length > MAX_USER ? { refusal: 'name too long' } : { user }
 }
 
 function createSecret(): string {
@@ -77,7 +103,7 @@ function createSecret(): string {
 }
 
 /** Compares in the same time, whatever differs. */
-function isSame(one: string, other: string): boolean {
+export function isSame(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(one), digest(other))
 }

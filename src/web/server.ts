@@ -5,7 +5,10 @@ import { createAdaptorServer } from '@hono/node-server'
 import { DashkeepError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { createApp } from './app.ts'
-import { type LibraryOptions, openLibrary } from './library.ts'
+import { openLibrary } from './library.ts'
+import type { LibraryOptions } from './library-options.ts'
+import type { RestoreDesk } from './restore/desk.ts'
+import { openRestores } from './restore/restores.ts'
 import { type Access, answerHeaders, createGate } from './security.ts'
 
 /** A proxy that authenticates the users. */
@@ -16,7 +19,10 @@ export interface UserProxy {
   readonly userHeader: string
 }
 
-/** The running server; disposing closes it, whoever is still connected. */
+/**
+ * The running server. Disposing closes it, whoever is still connected, and waits for restores to end:
+ * abort the signal of the library first.
+ */
 export interface WebServer extends AsyncDisposable {
   /** What to open in a browser: with the one-time token, or the public address behind a proxy. */
   readonly address: string
@@ -25,7 +31,18 @@ export interface WebServer extends AsyncDisposable {
 /** Serves the pages. Throws a `usage` error when it cannot listen there. */
 export async function startWeb(
   options: LibraryOptions,
-  { listen, proxy, log }: { listen: string; proxy: UserProxy | undefined; log: Logger },
+  {
+    listen,
+    proxy,
+    desk,
+    log,
+  }: {
+    listen: string
+    proxy: UserProxy | undefined
+    /** Undefined when the pages are read only. */
+    desk?: RestoreDesk | undefined
+    log: Logger
+  },
 ): Promise<WebServer> {
   let app: ReturnType<typeof createApp> | undefined
   const server = createAdaptorServer({
@@ -39,7 +56,11 @@ export async function startWeb(
   const port = await listenOn(server, listen)
   const access: Access = proxy ? { kind: 'proxy', ...proxy } : { kind: 'token', port }
   const gate = createGate(access)
-  app = createApp(openLibrary(options), { access, gate, log })
+  const library = openLibrary(options)
+  // The first page is asked for a moment later.
+  void library.overview.refresh()
+  const restores = desk && openRestores(desk, options)
+  app = createApp(library, { access, gate, log, restores })
   return {
     address: proxy
       ? `${proxy.origin.origin}/`
@@ -47,6 +68,7 @@ export async function startWeb(
     async [Symbol.asyncDispose]() {
       server.close()
       server.closeAllConnections()
+      await restores?.registry.settled()
     },
   }
 }

@@ -2,6 +2,7 @@ import {
   account,
   always,
   between,
+  copies,
   cronJob,
   cronJobs,
   every,
@@ -29,6 +30,7 @@ const staging = account('staging')
 const wellArchive = exporter({ ...shop, ...staging })
 const at = (name: string) => `${name}{account="shop",namespace="dashkeep"}`
 const inNamespace = '{namespace="dashkeep"}'
+const ofCopy = (copy: string) => `{copy="${copy}",namespace="dashkeep"}`
 const of = (cronjob: string) => `{cronjob="${cronjob}",namespace="dashkeep"}`
 
 /** A Job of the second night that has failed. */
@@ -249,7 +251,7 @@ const ofCronJobs: readonly Scenario[] = [
       28,
       `DashkeepVerifyFailed${of('dashkeep-drill')}`,
       'dashkeep-drill failed, and has not succeeded since',
-      'The log of the newest Job says why: `kubectl --namespace dashkeep get jobs`. Exit code 5 is damage; every other one means that nothing was proven.',
+      'The log of the newest Job has the reason: `kubectl --namespace dashkeep get jobs`. Exit code 5 means damage, any other one that not everything was proven.',
     ],
   },
   {
@@ -286,14 +288,30 @@ const ofCronJobs: readonly Scenario[] = [
     },
   },
   {
+    name: 'a copy that stays behind, and one that cannot be read',
+    recorded: {
+      ...exporter({
+        ...shop,
+        ...copies({ offsite: (hour) => (hour >= 10 && hour < 50 ? 1 : 0), lost: () => undefined }),
+      }),
+      ...cronJobs(),
+    },
+    fires: {
+      20: [],
+      30: [`DashkeepCopyBehind${ofCopy('lost')}`],
+      40: [`DashkeepCopyBehind${ofCopy('lost')}`, `DashkeepCopyBehind${ofCopy('offsite')}`],
+      52: [`DashkeepCopyBehind${ofCopy('lost')}`],
+    },
+  },
+  {
     name: 'an exporter that is gone',
     recorded: { ...exporter(shop, { up: between(0, 20, always(1)) }), ...cronJobs() },
     fires: { 19: [], 21: [`DashkeepSilent${inNamespace}`] },
     says: [
       21,
       `DashkeepSilent${inNamespace}`,
-      'Nobody tells how old the backups of the namespace dashkeep are',
-      'Neither exporter nor worker is scraped, and nothing is pushed. `dashkeep status` knows how old the backups are.',
+      'There are no metrics of the backups in the namespace dashkeep',
+      'Neither exporter nor worker is scraped, and nothing is pushed. `dashkeep status` shows how old the backups are.',
     ],
   },
   {
@@ -411,8 +429,8 @@ const ofOthers: readonly Scenario[] = [
     says: [
       2,
       'DashkeepSilent{}',
-      'Nobody tells how old the backups are',
-      'Neither exporter nor worker is scraped, and nothing is pushed. `dashkeep status` knows how old the backups are.',
+      'There are no metrics of the backups',
+      'Neither exporter nor worker is scraped, and nothing is pushed. `dashkeep status` shows how old the backups are.',
     ],
   },
 ]

@@ -11,7 +11,7 @@ export interface Overlay extends AsyncDisposable {
 
 /** Components by the order in which an overlay names them: later ones change what earlier ones add. */
 export const runs = ['many-accounts', 'worker'] as const
-export const extras = ['judge', 'weekly', 'prune', 'exporter', 'monitoring'] as const
+export const extras = ['judge', 'weekly', 'prune', 'exporter', 'monitoring', 'web'] as const
 export const credentials = ['aws', 'aws-pod-identity'] as const
 export const places = ['folder', 'node-local-dns', 'openshift'] as const
 
@@ -53,17 +53,35 @@ export async function writeOverlay(
   { base = 'base', components = [], resources = [], ...members }: Members,
   files: Readonly<Record<string, string>> = {},
 ): Promise<Overlay> {
+  return writeKustomization((folder) => {
+    const k8s = relative(folder, k8sFolder)
+    return {
+      namespace: 'backups',
+      ...members,
+      resources: [join(k8s, base), ...resources],
+      components: components.map((name) => join(k8s, 'components', name)),
+    }
+  }, files)
+}
+
+/** Writes one kustomization of several overlays, each of which needs a namespace of its own. */
+export function joinOverlays(overlays: readonly Overlay[]): Promise<Overlay> {
+  return writeKustomization((folder) => ({
+    resources: overlays.map((one) => relative(folder, one.folder)),
+  }))
+}
+
+async function writeKustomization(
+  membersIn: (folder: string) => object,
+  files: Readonly<Record<string, string>> = {},
+): Promise<Overlay> {
   const parent = await mkdtemp(join(tmpdir(), 'dashkeep-overlay-'))
   const folder = join(parent, 'mine')
   await mkdir(folder)
-  const k8s = relative(folder, k8sFolder)
   const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
-    namespace: 'backups',
-    ...members,
-    resources: [join(k8s, base), ...resources],
-    components: components.map((name) => join(k8s, 'components', name)),
+    ...membersIn(folder),
   }
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   await writeFile(join(folder, 'kustomization.yaml'), stringify(kustomization))

@@ -48,6 +48,20 @@ export function exporter(
   })
 }
 
+/** What the exporter tells of copies: the number of missing snapshots, or nothing of an unreadable one. */
+export function copies(missing: Readonly<Record<string, Values>>): Recording {
+  return Object.fromEntries(
+    Object.entries(missing).flatMap(([name, values]) => {
+      const labels = `namespace="dashkeep",pod="dashkeep-exporter-1",copy="${name}"`
+      const readable: Values = (hour) => (values(hour) === undefined ? 0 : 1)
+      return [
+        [`dashkeep_copy_readable{${labels}}`, readable],
+        [`dashkeep_copy_missing_snapshots{${labels}}`, values],
+      ]
+    }),
+  )
+}
+
 /** What the exporter tells of an account, by its state; good with a backup each night otherwise. */
 export function account(
   name: string,

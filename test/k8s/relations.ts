@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { validate as isCron } from 'node-cron'
 import { createProgram } from '../../src/cli/program.ts'
+import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { findPodProblems, isSecretName } from './pods.ts'
 import { type Container, containersOf, type PodSpec, podOf, type Resource } from './render.ts'
@@ -281,9 +282,11 @@ async function commandProblems(
   return problems
 }
 
+const io = { stdout: process.stdout, stderr: process.stderr, env: {} } as never
+const verbs = createProgram(io, () => {}).commands
+
 function verbProblems([verb = '', ...options]: readonly string[]): string[] {
-  const io = { stdout: process.stdout, stderr: process.stderr, env: {} } as never
-  const command = createProgram(io, () => {}).commands.find((one) => one.name() === verb)
+  const command = verbs.find((one) => one.name() === verb)
   if (command === undefined) return [`${verb} is no verb`]
   return options
     .map((option) => option.split('=')[0])
@@ -310,21 +313,37 @@ async function configProblems(
   env: Record<string, string>,
   { container, pod }: { container: Container; pod: PodSpec | undefined },
 ): Promise<string[]> {
+  const indexed = { ...env, ...(env.DASHKEEP_SHARDS && { JOB_COMPLETION_INDEX: '0' }) }
+  const worker = await loadOnce(file, indexed)
+  if (typeof worker === 'string') return [worker]
+  const graceMs = Number(pod?.terminationGracePeriodSeconds) * 1000
+  return [
+    ...(graceMs > worker.graceMs || container.command !== undefined
+      ? []
+      : ['is killed before its own grace is over']),
+    ...listenProblems(worker.listen, container),
+  ]
+}
+
+/** Each configuration that was loaded. Many pods have the same. */
+const loaded = new Map<string, Promise<Config['worker'] | string>>()
+
+/** What a configuration says about the worker, or why it is not valid. */
+function loadOnce(file: string, env: Record<string, string>): Promise<Config['worker'] | string> {
+  const key = JSON.stringify([file, env])
+  const loading = loaded.get(key) ?? load(file, env)
+  loaded.set(key, loading)
+  return loading
+}
+
+async function load(file: string, env: Record<string, string>): Promise<Config['worker'] | string> {
   const folder = await mkdtemp(join(tmpdir(), 'dashkeep-k8s-'))
   try {
     const config = join(folder, 'dashkeep.yaml')
     await writeFile(config, file)
-    const indexed = { ...env, ...(env.DASHKEEP_SHARDS && { JOB_COMPLETION_INDEX: '0' }) }
-    const { worker } = await loadConfig(indexed, { config }, ['accounts', 'store'])
-    const graceMs = Number(pod?.terminationGracePeriodSeconds) * 1000
-    return [
-      ...(graceMs > worker.graceMs || container.command !== undefined
-        ? []
-        : ['is killed before its own grace is over']),
-      ...listenProblems(worker.listen, container),
-    ]
+    return (await loadConfig(env, { config }, ['accounts', 'store'])).worker
   } catch (error) {
-    return [(error as Error).message.replace(folder, '').replaceAll('\n', '')]
+    return (error as Error).message.replace(folder, '').replaceAll('\n', '')
   } finally {
     await rm(folder, { recursive: true })
   }

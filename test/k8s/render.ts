@@ -57,7 +57,8 @@ export async function render(folder: string): Promise<Resource[]> {
 
 /** The same by `kubectl kustomize`. Throws what it says when it refuses. */
 export async function renderByKubectl(folder: string): Promise<Resource[]> {
-  const { stdout } = await promisify(execFile)('kubectl', ['kustomize', folder])
+  const maxBuffer = 16 * 1024 * 1024
+  const { stdout } = await promisify(execFile)('kubectl', ['kustomize', folder], { maxBuffer })
   return readResources(stdout)
 }
 
@@ -90,8 +91,14 @@ async function renderPath(path: string): Promise<Resource[]> {
   return readResources(await readFile(path, 'utf8'))
 }
 
+/** The resources of each text that was read, since most overlays share most of their files. */
+const parsed = new Map<string, readonly Resource[]>()
+
 function readResources(text: string): Resource[] {
-  return parseAllDocuments(text).map((document) => document.toJS() as Resource)
+  const known =
+    parsed.get(text) ?? parseAllDocuments(text).map((document) => document.toJS() as Resource)
+  parsed.set(text, known)
+  return structuredClone(known) as Resource[]
 }
 
 /** What a kustomization does to the resources gathered so far, in the order of kustomize. */

@@ -54,7 +54,7 @@ describe('the comparison of two layouts', () => {
     expect(counts).toEqual({ added: 0, removed: 0, moved: 2, resized: 0, changed: 0 })
   })
 
-  it('says why a panel changed inside', () => {
+  it('gives the reason when the content of a panel changed', () => {
     const vis = (id: string, title: string) => makeObject('visualization', id, { title })
     const at = [0, 0, 12, 10]
     const before = layoutOf(

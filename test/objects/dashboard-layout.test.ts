@@ -95,7 +95,7 @@ describe('the layout of a dashboard', () => {
     expect(layoutWith(text)).toMatchObject({ ...none, problems: [problem] })
   })
 
-  it('says that there is no panelsJSON, and takes an empty one as no panels', () => {
+  it('reports a missing panelsJSON, and reads an empty one as no panels', () => {
     const none = layoutOf(makeObject('dashboard', 'sales', {}))
     expect(none.problems).toEqual(['The dashboard has no panelsJSON'])
     expect(layoutWith('')).toMatchObject({ panels: [], problems: [] })
@@ -136,7 +136,7 @@ describe('the layout of a dashboard', () => {
     expect(layout.problems).toEqual(['Panels that overlap an earlier panel: 1'])
   })
 
-  it('reads 1,000 of 10,000 panels and says so', () => {
+  it('reads 1,000 of 10,000 panels and reports the limit', () => {
     const panels = Array.from({ length: 10_000 }, (_, n) => gridPanel(`${n}`, [0, n, 48, 1]))
     const layout = layoutWith(panels)
     expect(layout.panels).toHaveLength(1000)

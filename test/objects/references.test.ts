@@ -84,7 +84,7 @@ describe('the newer form', () => {
     expect(findNeeds(object)).toMatchObject({ references, unexplained: [] })
   })
 
-  it('says which names references do not explain', () => {
+  it('returns the names that no reference explains', () => {
     const object = parse(
       'visualization',
       { savedSearchRefName: 'search_0', ...searchSource({ indexRefName: 'i' }) },

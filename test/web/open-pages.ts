@@ -1,8 +1,23 @@
 import { createLog } from '../../src/log.ts'
+import type { ObjectStore } from '../../src/store/object-store.ts'
 import { createApp } from '../../src/web/app.ts'
-import { type LibraryOptions, openLibrary } from '../../src/web/library.ts'
+import { openLibrary } from '../../src/web/library.ts'
+import type { LibraryOptions } from '../../src/web/library-options.ts'
 import { type Access, createGate } from '../../src/web/security.ts'
 import { fillArchive, hitOf, type Moment } from '../archive/archive-of.ts'
+
+/** What the pages read: a store, on the day of November 2026 when its newest snapshot was taken. */
+export function libraryOptions(store: ObjectStore, day: number): LibraryOptions {
+  return {
+    store,
+    read: { signal: new AbortController().signal },
+    configured: [],
+    nameOf: (_id, recorded) => recorded,
+    describe: ({ differences }) => differences.map(({ kind }) => kind),
+    maxAgeMs: undefined,
+    now: () => new Date(Date.UTC(2026, 10, day, 12)),
+  }
+}
 
 /** Handlers of the pages over an archive in memory, with a browser that is let in. */
 export async function openPages(
@@ -10,8 +25,9 @@ export async function openPages(
   {
     access = { kind: 'token', port: 5338 },
     acceptFall = true,
+    patienceMs = 60_000,
     ...options
-  }: Partial<LibraryOptions> & { access?: Access; acceptFall?: boolean } = {},
+  }: Partial<LibraryOptions> & { access?: Access; acceptFall?: boolean; patienceMs?: number } = {},
 ) {
   const archive = await fillArchive(moments, { acceptFall })
   const logged: string[] = []
@@ -22,20 +38,23 @@ export async function openPages(
     colors: false,
   })
   const gate = createGate(access)
-  const library = openLibrary({
-    store: archive.store,
-    read: { signal: new AbortController().signal },
-    configured: [],
-    nameOf: (_id, recorded) => recorded,
-    describe: ({ differences }) => differences.map(({ kind }) => kind),
-    maxAgeMs: undefined,
-    now: () => new Date(Date.UTC(2026, 10, moments.length, 12)),
-    ...options,
-  })
+  const library = openLibrary(
+    { ...libraryOptions(archive.store, moments.length), ...options },
+    { patienceMs },
+  )
   const app = createApp(library, { access, gate, log })
   const host = access.kind === 'token' ? `127.0.0.1:${access.port}` : access.origin.host
-  const send = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-    app.request(`http://${host}${path}`, { method, headers: { host, ...headers } })
+  const send = async (
+    path: string,
+    headers: Record<string, string> = {},
+    method = 'GET',
+    body?: string,
+  ) =>
+    app.request(`http://${host}${path}`, {
+      method,
+      headers: { host, ...headers },
+      ...(body !== undefined && { body }),
+    })
   let cookie = ''
   if (access.kind === 'token') {
     const opened = await send(`/open?token=${gate.token}`)
@@ -43,6 +62,7 @@ export async function openPages(
   }
   return {
     ...archive,
+    app,
     gate,
     logged,
     send,

@@ -1,11 +1,17 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { createAdaptorServer } from '@hono/node-server'
 import fc from 'fast-check'
+import { Context } from 'hono'
 import { describe, expect, it } from 'vitest'
-import type { Access } from '../../src/web/security.ts'
+import { type Access, createGate } from '../../src/web/security.ts'
 import { openPages, smallShop } from './open-pages.ts'
 
 const expected = {
   'content-security-policy':
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'",
+    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
@@ -17,6 +23,7 @@ describe('every answer', () => {
   it.each([
     ['a page', '/', {}, 200],
     ['the style sheet', '/style.css', {}, 200],
+    ['the script', '/script.js', {}, 200],
     ['an unknown address', '/nowhere', {}, 404],
     ['an unknown host', '/', { host: 'evil.example' }, 421],
     ['a reader without a cookie', '/', { cookie: '' }, 403],
@@ -41,7 +48,6 @@ describe('the one-time token', () => {
   })
 
   it('survives a HEAD request', async () => {
-    const { createGate } = await import('../../src/web/security.ts')
     const { createApp } = await import('../../src/web/app.ts')
     const access: Access = { kind: 'token', port: 1 }
     const gate = createGate(access)
@@ -123,6 +129,21 @@ describe('a request', () => {
   })
 })
 
+describe('the page for a reader who is not signed in', () => {
+  it.each([
+    ['//evil.example/login', '/evil.example/login'],
+    ['///evil.example/', '/evil.example/'],
+    ['/..//evil.example/x?a=1', '/evil.example/x?a=1'],
+    ['/\\evil.example/', '/evil.example/'],
+    ['/accounts/10', '/accounts/10'],
+  ])('links only to this server: %s', async (path, href) => {
+    const pages = await openPages([])
+    const answer = await pages.send(path)
+    expect(answer.status).toBe(403)
+    expect(await answer.text()).toContain(`<a href="${href}">continue</a>`)
+  })
+})
+
 describe('behind a proxy', () => {
   const access: Access = {
     kind: 'proxy',
@@ -145,17 +166,46 @@ describe('behind a proxy', () => {
     expect((await pages.send('/open?token=undefined')).status).toBe(403)
   })
 
+  it.each([
+    ['two users', { 'x-user': ['mallory', 'alice'] }, 403, 'several headers X-User'],
+    ['the same user twice', { 'x-user': ['alice', 'alice'] }, 403, 'several headers X-User'],
+    ['a name with a comma', { 'x-user': 'Doe, Jane' }, 200, 'Doe, Jane'],
+    ['a name of 257 characters', { 'x-user': 'a'.repeat(257) }, 403, 'more than 256 characters'],
+  ])('answers a request that names %s', async (_what, headers, status, words) => {
+    const { app } = await openPages([smallShop()], { access })
+    await using server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const host = access.origin.host
+    const request = get({ host: '127.0.0.1', port, headers: { host, ...headers }, agent: false })
+    const [answer] = (await once(request, 'response')) as [IncomingMessage]
+    expect(answer.statusCode).toBe(status)
+    expect(await text(answer)).toContain(words)
+  })
+
+  it('keeps users apart whose long names begin and end alike', () => {
+    const gate = createGate(access)
+    const name = (middle: string) => `${'a'.repeat(100)}${middle}${'z'.repeat(100)}`
+    const readers = [name('1'), name('2')].map((user) => {
+      const request = new Request('https://dashkeep.example.com/', { headers: { 'x-user': user } })
+      return gate.readerOf(new Context(request))
+    })
+    expect(readers).toEqual([{ user: name('1') }, { user: name('2') }])
+  })
+
   it('only the public host is answered', async () => {
     const pages = await openPages([smallShop()], { access })
     expect((await pages.send('/', { 'x-user': 'anna', host: '127.0.0.1:5338' })).status).toBe(421)
   })
 })
 
-it('answers 500 random requests without a failure or a stack trace', {
+it('answers 2,000 random requests without a failure or a stack trace', {
   timeout: 60_000,
 }, async () => {
   const pages = await openPages([smallShop(), smallShop({ title: 'New' })])
   const [{ snapshot }] = pages.manifests
+  const form = 'application/x-www-form-urlencoded'
   const part = fc.oneof(
     fc.constantFrom(
       'accounts',
@@ -166,6 +216,9 @@ it('answers 500 random requests without a failure or a stack trace', {
       'raw',
       'download',
       'history',
+      'compare',
+      'refresh',
+      'healthz',
       '..',
       '',
       'open',
@@ -175,6 +228,7 @@ it('answers 500 random requests without a failure or a stack trace', {
   )
   const name = fc.constantFrom(
     'id',
+    'with',
     'q',
     'type',
     'sort',
@@ -193,18 +247,31 @@ it('answers 500 random requests without a failure or a stack trace', {
     ['accounts', '10', 'history'],
     ['accounts', '10', 'snapshots', snapshot],
     ['accounts', '10', 'snapshots', snapshot, 'object'],
+    ['accounts', '10', 'snapshots', snapshot, 'object', 'compare'],
+    ['accounts', '10', 'refresh'],
   )
   const request = fc.record({
+    method: fc.oneof(
+      { weight: 4, arbitrary: fc.constant('GET') },
+      { weight: 1, arbitrary: fc.constantFrom('HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS') },
+    ),
+    body: fc.oneof(
+      part,
+      fc.array(fc.tuple(name, value)).map((all) => new URLSearchParams(all).toString()),
+    ),
     path: fc.oneof(known, fc.array(part, { maxLength: 7 })),
     query: fc.array(fc.tuple(name, value), { maxLength: 4 }),
   })
   await fc.assert(
-    fc.asyncProperty(request, async ({ path, query }) => {
+    fc.asyncProperty(request, async ({ method, body, path, query }) => {
       const address = `/${path.join('/')}?${query.map((pair) => pair.join('=')).join('&')}`
-      const { status, text } = await pages.read(address)
-      expect([200, 403, 404]).toContain(status)
+      const hasBody = !['GET', 'HEAD'].includes(method)
+      const headers = { cookie: pages.cookie, ...(hasBody && { 'content-type': form }) }
+      const answer = await pages.send(address, headers, method, hasBody ? body : undefined)
+      const text = await answer.text()
+      expect([200, 303, 400, 403, 404, 405]).toContain(answer.status)
       expect(text).not.toMatch(/\n\s+at .*\.[tj]s/)
     }),
-    { numRuns: 500 },
+    { numRuns: 2000 },
   )
 })

@@ -1,4 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
+import { countObjects } from '../../archive/manifest.ts'
+import { snapshotTime } from '../../archive/snapshot-name.ts'
+import type { AccountStatus } from '../../archive/status.ts'
 
 export const lastSuccessName = 'dashkeep_last_success_timestamp_seconds'
 const suspectName = 'dashkeep_snapshot_suspect'
@@ -18,6 +21,15 @@ export interface ArchivedAccount {
   readonly objects: number | undefined
   /** Whether a newer snapshot is suspect. */
   readonly suspect: boolean
+}
+
+/** What the gauges show of an account in the archive. */
+export function archivedAccountOf({ newestSound, suspects }: AccountStatus): ArchivedAccount {
+  return {
+    newestGoodAt: newestSound && snapshotTime(newestSound.snapshot),
+    objects: newestSound && countObjects(newestSound),
+    suspect: suspects.length > 0,
+  }
 }
 
 /** Registers the gauges that describe the archive. `observe` sets all of them for an account. */

@@ -18,7 +18,7 @@ export interface DeliveryOptions {
 }
 
 /** Sends a message, or logs why it is skipped. Never throws: a failure is logged and counted. */
-export type Send = (message: OutgoingMessage | Skipped) => Promise<void>
+type Send = (message: OutgoingMessage | Skipped) => Promise<void>
 
 /** Creates the delivery to one receiver. Each message is sent after the previous one. */
 export function createDelivery(

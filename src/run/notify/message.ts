@@ -1,6 +1,11 @@
 import { cleanLine } from '../../clean-text.ts'
 import { formatAge, formatTime, plural } from '../../wording.ts'
-import type { AccountOutcome, GoodSnapshot, RunOutcome } from '../outcome.ts'
+import {
+  type AccountOutcome,
+  countResults,
+  type GoodSnapshot,
+  type RunOutcome,
+} from '../outcome.ts'
 import type { Announcement } from './events.ts'
 
 /** Accounts that a message describes; the others are counted. */
@@ -39,9 +44,7 @@ function isFailureOfRun({ result, reasons }: AccountOutcome, { error }: RunOutco
 
 /** Such as `dashkeep: of 40 accounts 1 failed, 2 suspect, 37 good`. */
 function headline({ accounts, error }: RunOutcome): string {
-  const count = (result: AccountOutcome['result']) =>
-    accounts.filter((outcome) => outcome.result === result).length
-  const [failed, suspect, good] = [count('failed'), count('suspect'), count('good')]
+  const { failed, suspect, good } = countResults(accounts)
   const all = plural(accounts.length, 'account')
   if (error !== undefined && good + suspect === 0) return 'dashkeep: the backup failed'
   const bad = [failed > 0 && `${failed} failed`, suspect > 0 && `${suspect} suspect`]

@@ -13,7 +13,7 @@ import {
 } from './receivers.ts'
 
 /** Notifies every configured receiver of a run. Never throws: failures are logged. */
-export interface Notifier {
+interface Notifier {
   started(): Promise<void>
   ended(run: RunOutcome): Promise<void>
 }

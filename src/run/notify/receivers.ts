@@ -33,7 +33,7 @@ export interface NotifiedRun {
   /** Number of accounts. */
   readonly accounts: number
   /** Whether `--account` leaves out some accounts. */
-  readonly isPartial?: boolean | undefined
+  readonly isPartial: boolean
   /** Which part of the accounts; all of them when undefined. */
   readonly shard?: Shard | undefined
   /** The run's log so far, for the body of a ping. */
@@ -151,7 +151,7 @@ function whySilent({ accounts, isPartial }: NotifiedRun): string | undefined {
   return undefined
 }
 
-/** What a ping says about a run, or `status` about the whole archive. */
+/** The content of a ping: the result of a run, or of `status` for the whole archive. */
 export interface Judgement {
   readonly exitCode: number
   /** Clean text. */
@@ -171,7 +171,7 @@ export function composePing(
   }
 }
 
-/** Stands for the index of the shard in the address of a ping. */
+/** Placeholder for the index of the shard in the address of a ping. */
 const placeholder = '{shard}'
 
 /**

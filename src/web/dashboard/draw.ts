@@ -58,6 +58,8 @@ export function drawLayout(
 export interface ComparisonLabels {
   readonly before: string
   readonly after: string
+  /** The start of every `id`. Each comparison of a page needs its own. */
+  readonly idPrefix?: string
 }
 
 /**
@@ -67,16 +69,22 @@ export interface ComparisonLabels {
  */
 export function drawComparison(comparison: LayoutComparison, labels: ComparisonLabels): string {
   const { before, after } = comparison
+  const { idPrefix = '' } = labels
   const rows = Math.max(before.rows, after.rows)
   const draw = (side: 'before' | 'after', other: 'before' | 'after') => {
     const drawn = comparison.pairs.flatMap((pair): Drawn[] => {
       const panel = pair[side]
       const { number, changes } = pair
-      const href = changes.length > 0 ? `#change-${number}` : `#${other}-panel-${number}`
+      const href =
+        changes.length > 0 ? `#${idPrefix}change-${number}` : `#${idPrefix}${other}-panel-${number}`
       return panel === undefined ? [] : [{ number, panel, pair, href }]
     })
     const label = labels[side]
-    const drawing = drawPanels(comparison[side], drawn, { label, idPrefix: `${side}-`, rows })
+    const drawing = drawPanels(comparison[side], drawn, {
+      label,
+      idPrefix: `${idPrefix}${side}-`,
+      rows,
+    })
     const caption = escapeMarkup(cleanTitle(label))
     return `<figure class="dashboard-side"><figcaption>${caption}</figcaption>${drawing}</figure>`
   }
@@ -98,9 +106,9 @@ function drawPanels(
       ? `<text class="dashboard-empty" x="${width / 2}" y="${height / 2}">No panels</text>`
       : ''
   return [
-    `<svg class="dashboard" viewBox="0 0 ${width} ${height}" role="group" aria-label="${escapeMarkup(name)}">`,
+    `<div class="dashboard-scroll"><svg class="dashboard" viewBox="0 0 ${width} ${height}" role="group" aria-label="${escapeMarkup(name)}">`,
     ...inOrder.map((one) => drawPanel(one, idPrefix)),
-    `${empty}</svg>`,
+    `${empty}</svg></div>`,
   ].join('\n')
 }
 
@@ -155,7 +163,7 @@ function drawInside({ content }: DashboardPanel, signs: string, { width, height 
     return `<text class="panel-title" x="${PADDING}" y="${(nth + 1) * LINE_HEIGHT + 2}">${shown}</text>`
   })
   const icon = drawIcon(content, { width, height }, lines.length * LINE_HEIGHT + 4)
-  return [frame('panel-frame', 1), frame('panel-inner', 4), icon, ...texts].join('')
+  return [frame('panel-frame', 1), frame('panel-inner', 4), icon, texts.join(' ')].join('')
 }
 
 /** The sign of the kind in the middle of the room below the title; nothing when it is too small. */

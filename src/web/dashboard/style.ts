@@ -40,6 +40,16 @@ export const dashboardStyle = `.dashboard,
   margin: 0;
 }
 
+/* On a narrow screen a drawing scrolls in its frame, so that its titles can be read. */
+.dashboard-scroll {
+  overflow-x: auto;
+  max-inline-size: 60rem;
+}
+
+.dashboard-scroll .dashboard {
+  min-inline-size: 34rem;
+}
+
 .dashboard-side figcaption {
   margin-block-end: 0.35rem;
   font-weight: 600;
@@ -187,7 +197,7 @@ export const dashboardStyle = `.dashboard,
   outline-offset: 1px;
 }
 
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   .dashboard,
   .dashboard-legend {
     --panel-ground: #12161c;

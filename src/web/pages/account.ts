@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import { countObjects, countStoredBytes, type Manifest } from '../../archive/manifest.ts'
 import { formatBytes, plural } from '../../wording.ts'
 import { calendar, dayStateOf } from '../calendar.ts'
+import { sidesForm } from '../compare/choose.ts'
 import type { Page } from '../layout.ts'
 import type { AccountView, Library, SnapshotLine } from '../library.ts'
 import {
@@ -54,16 +55,41 @@ export async function accountPage(
         view.past.at(-1) && timeWithAge((view.past.at(-1) as SnapshotLine['folder']).takenAt, now),
       ],
       ['Pinned', view.pins.size || undefined],
+      [
+        'Listed',
+        html`${timeWithAge(view.listedAt, now)} · <a href="${path}/refresh" rel="nofollow">List again</a>`,
+      ],
       [`Objects in ${year}`, sparkline(counts.slice(-200))],
     ])}
 ${yearLinks(path, years, year)}
 <h2>${year}</h2>
 ${calendar(year, lines)}
+${findForm(view)}
+${compareForm(library, view)}
 <h2>Snapshots</h2>
 ${snapshotTable(view, shown.items, { year, now })}
 ${pageLinks(shown, (number) => address(path, { year, page: number }))}`,
     command: commandLine('list', '--account', view.accountId),
   }
+}
+
+function findForm({ accountId }: AccountView): Markup {
+  return html`<h2>Find in all snapshots</h2>
+<form role="search" method="get" action="/find" class="search">
+<label>Text <input type="search" name="q" maxlength="200" required placeholder="also what was deleted"></label>
+<input type="hidden" name="in" value="${accountId}">
+<button>Find</button>
+</form>`
+}
+
+function compareForm(library: Library, view: AccountView): Markup {
+  const [newest, previous] = view.past.toReversed()
+  const reference = (folder = newest) => folder && `${view.accountId}/${folder.snapshot}`
+  return html`<h2>Compare two snapshots</h2>
+${sidesForm(library, {
+  from: { view, chosen: reference(previous) },
+  to: { view, chosen: reference() },
+})}`
 }
 
 function yearLinks(path: string, years: readonly number[], current: number): Markup | undefined {

@@ -1,23 +1,81 @@
 import { html } from 'hono/html'
+import { type CoverageFound, coverageReasons } from '../../accounts/coverage.ts'
 import { countObjects } from '../../archive/manifest.ts'
+import { DashkeepError } from '../../errors.ts'
+import { createTextMatcher } from '../../objects/match-object.ts'
 import { formatBytes, plural } from '../../wording.ts'
+import type { AccountSize } from '../account-size.ts'
+import type { Kept } from '../kept.ts'
 import type { Page } from '../layout.ts'
-import type { AccountLine, Library } from '../library.ts'
-import { commandLine, dataTable, type Markup, outside, stateLabel, timeWithAge } from '../markup.ts'
+import type { Library } from '../library.ts'
+import {
+  address,
+  commandLine,
+  dataTable,
+  type Markup,
+  outside,
+  stateLabel,
+  timeWithAge,
+} from '../markup.ts'
+import type { AccountLine, AccountsRead } from '../overview.ts'
+import { pageLinks, pageOf } from '../paging.ts'
+import { MAX_SEARCH } from '../requests.ts'
 import { sparkline } from '../sparkline.ts'
 
 /** Reasons shown for one account. */
 const MAX_REASONS = 5
+/** Accounts in one table. */
+const PAGE_SIZE = 100
 
 /** The first page: whether all accounts are safe, those that are not first. */
-export async function accountsPage(library: Library, signal: AbortSignal): Promise<Page> {
-  const lines = await library.accounts(signal)
+export async function accountsPage(
+  library: Library,
+  { q, page }: { q: string; page: string },
+): Promise<Page & { readonly isPartial: boolean }> {
+  const { overview } = library
+  const read = await overview.accounts()
+  const matches = createTextMatcher(q, { whole: false })
+  const found = read.lines.filter(
+    ({ name, accountId }) => q === '' || matches(name) || matches(String(accountId ?? '')),
+  )
+  const shown = pageOf(found, page, PAGE_SIZE)
+  // Sizes take long to read: the states come first.
+  const sizes = read.readAt ? await overview.sizes(shown.items) : new Map()
   const now = library.now()
   return {
     title: 'Accounts',
-    body: html`${summary(lines)}${lines.length > 0 && accountsTable(lines, now)}`,
+    body: html`${readNotice(read, now)}
+${read.readAt && summary(read.lines)}
+${read.lines.length > PAGE_SIZE && searchForm(q)}
+${
+  shown.items.length > 0
+    ? accountsTable(shown.items, { sizes, now, total: found.length })
+    : q !== '' && html`<p class="notice">No account fits the search.</p>`
+}
+${pageLinks(shown, (number) => address('/', { q, page: number }))}
+${overview.coverage && coverageSection(overview.coverage, now)}`,
     command: commandLine('status'),
+    isPartial: read.readAt === undefined,
   }
+}
+
+/** How old the page is, and what is being read. */
+function readNotice({ lines, readAt, progress, problem }: AccountsRead, now: Date): Markup {
+  const total = progress?.total
+  const reading =
+    progress &&
+    (total === undefined
+      ? html`Listing the accounts …`
+      : html`Read ${progress.done} of ${plural(total, 'account')} <progress aria-label="accounts read" value="${progress.done}" max="${total}">${progress.done} of ${total}</progress>`)
+  if (readAt === undefined) {
+    const partly = lines.length > 0 && 'The table has the accounts that have been read so far. '
+    return html`<p class="notice" role="status">The archive is being read for the first time. ${reading}
+${partly}<a href="/">Show what has been read since</a></p>`
+  }
+  return html`${
+    problem &&
+    html`<p class="notice damaged">The archive cannot be read again: ${outside(problem.message, 2000)}</p>`
+  }<p class="age">State of ${timeWithAge(readAt, now)}${reading ? html`. Reading again: ${reading} <a href="/">Show</a>` : html` · <a href="/refresh" rel="nofollow">Read again</a>`}</p>`
 }
 
 function summary(lines: readonly AccountLine[]): Markup {
@@ -32,19 +90,31 @@ function summary(lines: readonly AccountLine[]): Markup {
   return html`<p class="notice ${bad === 0 ? 'good' : 'suspect'}">${sentence}</p>`
 }
 
-function accountsTable(lines: readonly AccountLine[], now: Date): Markup {
-  const hasTrend = lines.some(({ counts }) => counts.length > 1)
+function searchForm(q: string): Markup {
+  return html`<form role="search" method="get" action="/" class="search">
+<label>Name or id <input type="search" name="q" value="${q}" maxlength="${MAX_SEARCH}" placeholder="text, or a pattern with * and ?"></label>
+<button>Search</button>
+</form>`
+}
+
+function accountsTable(
+  lines: readonly AccountLine[],
+  { sizes, now, total }: { sizes: ReadonlyMap<number, AccountSize>; now: Date; total: number },
+): Markup {
   const rows = lines.map((line) => {
-    const { accountId, status, counts } = line
+    const { accountId, status } = line
     const good = status?.newestGood
+    // Undefined until it is read; an account without a snapshot has none.
+    const size =
+      status === undefined ? { snapshots: 0, bytes: 0, counts: [] } : sizes.get(status.accountId)
     return [
       html`${nameOf(line)}${accountId !== undefined && html` <span class="id">${accountId}</span>`}`,
       html`${statesOf(line)}${reasonsOf(line)}`,
       status?.newestGoodAt ? timeWithAge(status.newestGoodAt, now) : 'none',
       good && countObjects(good),
-      status?.snapshots ?? 0,
-      formatBytes(status?.bytes ?? 0),
-      ...(hasTrend ? [sparkline(counts)] : []),
+      size?.snapshots ?? '…',
+      size === undefined ? '…' : formatBytes(size.bytes),
+      size && sparkline(size.counts),
     ]
   })
   const columns = [
@@ -54,9 +124,11 @@ function accountsTable(lines: readonly AccountLine[], now: Date): Markup {
     { name: 'Objects', number: true },
     { name: 'Snapshots', number: true },
     { name: 'Stored', number: true },
-    ...(hasTrend ? [{ name: 'Objects over the last snapshots' }] : []),
+    { name: 'Objects over the last snapshots' },
   ]
-  return dataTable('Accounts, those that need attention first', columns, rows)
+  const missing = lines.some(({ status }) => status && !sizes.has(status.accountId))
+  return html`${dataTable(`${plural(total, 'account')}, those that need attention first`, columns, rows)}
+${missing && html`<p class="hint">… is being counted. <a href="/">Show</a></p>`}`
 }
 
 /** An account can be stale and suspect at once. */
@@ -84,4 +156,27 @@ function reasonsOf({ state, status }: AccountLine): Markup | undefined {
   return html`<ul class="reasons">
 ${reasons.slice(0, MAX_REASONS).map((reason) => html`<li>${outside(reason)}</li>`)}
 ${more > 0 && html`<li>${plural(more, 'more reason')}</li>`}</ul>`
+}
+
+/** Sub accounts that no snapshot protects, as the service lists them. */
+function coverageSection({ last, problem, isReading }: Kept<CoverageFound>, now: Date): Markup {
+  const found = last?.value
+  const bare = found?.accounts.filter(({ state }) => state !== 'covered' && state !== 'stale') ?? []
+  const rows = bare.map(({ accountId, accountName, state, newestGood }) => [
+    html`${outside(accountName)} <span class="id">${accountId}</span>`,
+    coverageReasons[state],
+    newestGood ? timeWithAge(newestGood, now) : 'none',
+  ])
+  const columns = [{ name: 'Sub account' }, { name: 'Reason' }, { name: 'Newest good snapshot' }]
+  return html`<h2>Sub accounts without a backup</h2>
+${problem && html`<p class="notice damaged">The service cannot be asked: ${outside(problem instanceof DashkeepError ? problem.message : 'this is a bug in dashkeep', 2000)}</p>`}
+${found === undefined && isReading && html`<p class="notice" role="status">The service is being asked. <a href="/">Show its answer</a></p>`}
+${
+  found &&
+  (rows.length > 0
+    ? dataTable(`${rows.length} of ${plural(found.accounts.length, 'sub account')}`, columns, rows)
+    : html`<p class="notice good">None of ${plural(found.accounts.length, 'sub account')}.</p>`)
+}
+${found?.unidentified.map((name) => html`<p class="hint">The service did not say which account the token of ${outside(name)} belongs to.</p>`)}
+${last && html`<p class="age">The service was asked at ${timeWithAge(last.readAt, now)}. The same on the command line: <code>${commandLine('accounts', 'coverage')}</code></p>`}`
 }

@@ -16,12 +16,15 @@ import {
   timeWithAge,
 } from '../markup.ts'
 
-/** All versions of an object, newest first; undefined when no snapshot holds it. */
+/**
+ * All versions of an object, newest first; undefined when no snapshot holds it. `isFound` is false when
+ * only a snapshot that cannot be read could hold it.
+ */
 export async function historyPage(
   library: Library,
   view: AccountView,
   { id, signal }: { id: string; signal: AbortSignal },
-): Promise<Page | undefined> {
+): Promise<(Page & { readonly isFound: boolean }) | undefined> {
   const { store, read } = library
   const timeline = await readTimeline(store, view.past, { signal })
   const problems = new Set(timeline.unreadable.map(({ message }) => message))
@@ -36,9 +39,11 @@ export async function historyPage(
     rows.push({ event: withoutBytes(event), lines: describe(library, event, type) })
   }
   if (rows.length === 0 && problems.size === 0) return undefined
+  const isFound = rows.length > 0
   const newest = rows.findLast(({ event }) => event.after !== undefined)?.event.after?.title
   const title = newest?.trim() ? newest : id
   return {
+    isFound,
     title: `Versions of ${title}`,
     heading: html`Versions of ${outside(title)}`,
     crumbs: [
@@ -47,8 +52,8 @@ export async function historyPage(
     ],
     body: html`<p><code>${outside(id)}</code> in ${plural(timeline.snapshots, 'snapshot')}</p>
 ${problems.size > 0 && html`<div class="notice damaged"><p>Some of the archive cannot be read:</p><ul>${[...problems].map((one) => html`<li>${outside(one)}</li>`)}</ul></div>`}
-${eventTable(view, rows.toReversed(), { id, now: library.now() })}`,
-    command: commandLine('history', id, '--patch', '--account', view.accountId),
+${isFound ? eventTable(view, rows.toReversed(), { id, now: library.now() }) : html`<p class="notice">No snapshot that can be read holds this object.</p>`}`,
+    command: commandLine('history', { given: id }, '--patch', '--account', view.accountId),
   }
 }
 
@@ -96,9 +101,10 @@ function eventTable(
     const compare =
       holds &&
       older &&
-      address(`/accounts/${view.accountId}/snapshots/${snapshot}/object/compare`, {
+      address('/compare', {
+        from: `${view.accountId}/${older.event.snapshot}`,
+        to: `${view.accountId}/${snapshot}`,
         id,
-        with: older.event.snapshot,
       })
     return [
       html`<a href="${href}">${timeWithAge(takenAt, now)}</a>`,

@@ -9,7 +9,9 @@ import type { FoundObject } from '../find-object.ts'
 import type { Page } from '../layout.ts'
 import type { AccountView, Library } from '../library.ts'
 import { address, commandLine, facts, type Markup, outside, timeWithAge } from '../markup.ts'
+import { basketButton, type RestoreControls } from '../restore/controls.ts'
 import { dashboardDrawing, isDashboard, readDashboard } from './dashboard.ts'
+import { objectView } from './object-view.ts'
 
 /** Characters of opened JSON on a page; the raw object has no limit. */
 const MAX_JSON = 400_000
@@ -22,7 +24,14 @@ export async function objectPage(
     manifest,
     object,
     signal,
-  }: { view: AccountView; manifest: Manifest; object: FoundObject; signal: AbortSignal },
+    restore,
+  }: {
+    view: AccountView
+    manifest: Manifest
+    object: FoundObject
+    signal: AbortSignal
+    restore?: RestoreControls | undefined
+  },
 ): Promise<Page> {
   const { id, type, title, bytes } = object
   const { snapshot } = manifest
@@ -32,7 +41,13 @@ export async function objectPage(
   const entries = await library.catalogue(manifest)
   const drawing =
     isDashboard(object) &&
-    dashboardDrawing(await readDashboard(library, manifest, { object, signal }), path)
+    dashboardDrawing(
+      await readDashboard(
+        { store: library.store, manifest },
+        { object, read: { ...library.read, signal } },
+      ),
+      path,
+    )
   return {
     title: name,
     heading: outside(name),
@@ -52,12 +67,21 @@ export async function objectPage(
 <li><a href="${address(`${path}/object/raw`, { id })}">Raw JSON</a></li>
 <li><a href="${address(`${path}/object/download`, { id })}">Download</a></li>
 </ul>
-${drawing}
+${basketButton(restore, manifest.account, [{ accountId: view.accountId, snapshot, id }])}
+${drawing || objectView(object, path)}
 ${relations(path, entries, id)}
 <h2>Content</h2>
 <p class="hint">Nested JSON is opened. The raw JSON is what the service sent, byte for byte.</p>
 ${openedJson(bytes)}`,
-    command: commandLine('cat', id, '--open', '--snapshot', snapshot, '--account', view.accountId),
+    command: commandLine(
+      'cat',
+      { given: id },
+      '--open',
+      '--snapshot',
+      snapshot,
+      '--account',
+      view.accountId,
+    ),
   }
 }
 

@@ -2,11 +2,15 @@ import { html } from 'hono/html'
 import type { SnapshotFolder } from '../../archive/archive.ts'
 import { readManifest } from '../../archive/archive.ts'
 import { diffType, sharedTypes } from '../../archive/diff.ts'
+import type { FoundObject } from '../../archive/find.ts'
 import type { ListedObject } from '../../archive/list-objects.ts'
 import { countObjects, type Manifest } from '../../archive/manifest.ts'
 import { createTextMatcher } from '../../objects/match-object.ts'
 import { formatBytes, plural } from '../../wording.ts'
 import { dayStateOf } from '../calendar.ts'
+import { hasService, serviceReference } from '../compare/sides.ts'
+import { matchList } from '../find/page.ts'
+import { searchManifest } from '../find/search.ts'
 import type { Page } from '../layout.ts'
 import type { AccountView, Library, SnapshotLine } from '../library.ts'
 import {
@@ -23,13 +27,15 @@ import {
   timeWithAge,
 } from '../markup.ts'
 import { pageLinks, pageOf } from '../paging.ts'
+import { isAddressable, MAX_SEARCH } from '../requests.ts'
+import { choiceBox, choiceForm, type RestoreControls, refusalNote } from '../restore/controls.ts'
 
 /** Objects in one table. */
 const PAGE_SIZE = 500
 
 /** What the address of the page asks for. */
 export interface SnapshotQuery {
-  /** Text in title or id. */
+  /** Text in title, id or nested text. */
   readonly q: string
   readonly type: string
   /** A column; `-` before it turns the order. */
@@ -37,6 +43,9 @@ export interface SnapshotQuery {
   readonly changed: boolean
   readonly page: string
 }
+
+/** A snapshot whose manifest can be read. */
+type FoundLine = SnapshotLine & { readonly manifest: Manifest }
 
 /** How an object differs from the previous snapshot. */
 type Change = 'added' | 'changed' | 'removed'
@@ -50,8 +59,12 @@ interface Row extends ListedObject {
 /** A snapshot: counts by type, and its objects in a table. */
 export async function snapshotPage(
   library: Library,
-  { view, line }: { view: AccountView; line: SnapshotLine & { manifest: Manifest } },
-  { query, signal }: { query: SnapshotQuery; signal: AbortSignal },
+  { view, line }: { view: AccountView; line: FoundLine },
+  {
+    query,
+    signal,
+    restore,
+  }: { query: SnapshotQuery; signal: AbortSignal; restore?: RestoreControls | undefined },
 ): Promise<Page> {
   const { manifest, folder } = line
   const previous = view.folders[view.folders.indexOf(folder) - 1]
@@ -62,11 +75,20 @@ export async function snapshotPage(
         change: undefined,
         snapshot: folder.snapshot,
       }))
+  const fitting =
+    query.q === '' ? undefined : await findNested(library, manifest, { text: query.q, signal })
+  const found = filterRows(rows, query, fitting)
   const path = `/accounts/${view.accountId}/snapshots/${folder.snapshot}`
+  const canChoose = restore !== undefined && restore.refusalOf(manifest.account) === undefined
   const command =
     query.changed && previous
       ? commandLine('diff', previous.snapshot, folder.snapshot, '--account', view.accountId)
-      : commandLine('ls', folder.snapshot, '--account', view.accountId)
+      : commandLine(
+          ...(query.q === ''
+            ? ['ls', folder.snapshot]
+            : ['find', { given: query.q }, '--snapshot', folder.snapshot]),
+          ...['--account', view.accountId],
+        )
   return {
     title: `Snapshot ${folder.snapshot}`,
     crumbs: [
@@ -75,20 +97,19 @@ export async function snapshotPage(
     ],
     body: html`${manifestFacts(view, line, library.now())}
 ${neighbours(view, folder)}
+${comparisons(library, view, folder)}
 <h2>By type</h2>
 ${typeTable(manifest)}
 <h2>Objects</h2>
 ${searchForm(path, manifest, query, previous)}
-${objectTable(path, filterRows(rows, query), { view, query })}`,
+${query.q !== '' && fitting === undefined && html`<p class="notice">The snapshot is large: only titles and ids were searched. <a href="${address('/find', { q: query.q, in: `${view.accountId}/${folder.snapshot}` })}">Search all text</a></p>`}
+${objectTable(path, found, { view, query, fitting, canChoose })}
+${restore && restoreSection(restore, path, line)}`,
     command,
   }
 }
 
-function manifestFacts(
-  view: AccountView,
-  line: SnapshotLine & { manifest: Manifest },
-  now: Date,
-): Markup {
+function manifestFacts(view: AccountView, line: FoundLine, now: Date): Markup {
   const { manifest, folder, defect } = line
   const { snapshot } = folder
   const link = (name: string) =>
@@ -108,12 +129,38 @@ function manifestFacts(
   ])
 }
 
+/** The buttons that restore marked objects, or all. */
+function restoreSection(restore: RestoreControls, path: string, { manifest }: FoundLine): Markup {
+  const refusal = restore.refusalOf(manifest.account)
+  return html`<h2>Restore</h2>
+${
+  refusal === undefined
+    ? html`${choiceForm(restore, { action: '/basket/add', label: 'Put the marked objects into the basket' })}
+<p><a href="${path}/restore?all=1">Plan the restore of all objects</a></p>`
+    : refusalNote(refusal)
+}`
+}
+
 function neighbours({ accountId, folders }: AccountView, folder: SnapshotFolder): Markup {
   const place = folders.indexOf(folder)
   const link = (other: SnapshotFolder | undefined, rel: string, label: string) =>
     other &&
     html`<a rel="${rel}" href="/accounts/${accountId}/snapshots/${other.snapshot}">${label}</a> `
   return html`<nav aria-label="Other snapshots" class="pages">${link(folders[place - 1], 'prev', '← Earlier')}${link(folders[place + 1], 'next', 'Later →')}</nav>`
+}
+
+/** Links to comparisons of the snapshot. */
+function comparisons(library: Library, view: AccountView, folder: SnapshotFolder): Markup {
+  const reference = (one: SnapshotFolder) => `${view.accountId}/${one.snapshot}`
+  const previous = view.folders[view.folders.indexOf(folder) - 1]
+  const from = reference(folder)
+  const link = (parameters: Record<string, string>, label: string) =>
+    html`<li><a href="${address('/compare', parameters)}">${label}</a></li>`
+  return html`<ul class="actions">
+${previous && link({ from: reference(previous), to: from }, 'Compare with the previous one')}
+${hasService(library, view) && link({ from, to: serviceReference(view) }, 'Compare with the service now')}
+${link({ from }, 'Compare with …')}
+</ul>`
 }
 
 function typeTable({ exports, changes }: Manifest): Markup {
@@ -148,7 +195,7 @@ function searchForm(
   const option = (value: string, label: string) =>
     html`<option value="${value}"${value === type && html` selected`}>${label}</option>`
   return html`<form role="search" method="get" action="${path}" class="search">
-<label>Title or id <input type="search" name="q" value="${q}" maxlength="200" placeholder="text, or a pattern with * and ?"></label>
+<label>Title, id or text <input type="search" name="q" data-filter value="${q}" maxlength="${MAX_SEARCH}" placeholder="text, or a pattern with * and ?"></label>
 <label>Type <select name="type">${option('', 'all')}${exports.map((one) => option(one.type, one.type))}</select></label>
 ${previous && html`<label class="check"><input type="checkbox" name="changed" value="1"${changed && html` checked`}> Only what changed since the previous snapshot</label>`}
 ${sort !== '' && html`<input type="hidden" name="sort" value="${sort}">`}
@@ -205,12 +252,34 @@ const sortKeys: Record<string, (row: Row) => string | number> = {
   changed: ({ updatedAt }) => updatedAt ?? '',
 }
 
-function filterRows(rows: readonly Row[], { q, type, sort }: SnapshotQuery): Row[] {
+/** Bytes of exports that are searched for a text while a table waits. */
+const MAX_SEARCHED_BYTES = 64 * 1024 * 1024
+
+/** Where objects contain a text, by id. */
+type Fitting = ReadonlyMap<string, Pick<FoundObject, 'matches'>>
+
+/** Searches the nested text of a snapshot; undefined when it is too large. */
+async function findNested(
+  library: Library,
+  manifest: Manifest,
+  search: { text: string; signal: AbortSignal },
+): Promise<Fitting | undefined> {
+  const bytes = manifest.exports.reduce((sum, { file }) => sum + file.content.bytes, 0)
+  if (bytes > MAX_SEARCHED_BYTES) return undefined
+  const { objects } = await searchManifest(library, manifest, search)
+  return new Map(objects.map((one) => [one.id, one]))
+}
+
+function filterRows(
+  rows: readonly Row[],
+  { q, type, sort }: SnapshotQuery,
+  fitting: Fitting | undefined,
+): Row[] {
   const matches = createTextMatcher(q, { whole: false })
   const found = rows.filter(
     (row) =>
       (type === '' || row.type === type) &&
-      (q === '' || matches(row.title ?? '') || matches(row.id)),
+      (q === '' || matches(row.title ?? '') || matches(row.id) || fitting?.has(row.id)),
   )
   const key = Object.hasOwn(sortKeys, sort.replace(/^-/, ''))
     ? sortKeys[sort.replace(/^-/, '')]
@@ -223,7 +292,17 @@ function filterRows(rows: readonly Row[], { q, type, sort }: SnapshotQuery): Row
 function objectTable(
   path: string,
   rows: readonly Row[],
-  { view, query }: { view: AccountView; query: SnapshotQuery },
+  {
+    view,
+    query,
+    fitting,
+    canChoose,
+  }: {
+    view: AccountView
+    query: SnapshotQuery
+    fitting?: Fitting | undefined
+    canChoose: boolean
+  },
 ): Markup {
   const { q, type, sort, changed } = query
   const asked = { q, type, changed: changed ? 1 : undefined }
@@ -242,8 +321,12 @@ function objectTable(
     sortable('size', 'Size', true),
     sortable('changed', 'Last changed'),
   ]
+  const whereOf = ({ id, title }: Row) => {
+    const found = fitting?.get(id)
+    return found && !createTextMatcher(q, { whole: false })(title ?? '') && matchList(found, q)
+  }
   const cells = shown.items.map((row) => [
-    html`${linkOf(view, row)}<span class="id">${outside(row.id)}</span>`,
+    html`${canChoose && isAddressable(row.id) && choiceBox({ ...view, ...row }, row.title ?? row.id)}${linkOf(view, row)}<span class="id">${outside(row.id)}</span>${whereOf(row)}`,
     row.type,
     ...(changed ? [row.change && stateLabel(row.change)] : []),
     formatBytes(row.bytes),
@@ -260,7 +343,7 @@ ${pageLinks(shown, (page) => address(path, { ...asked, sort, page }))}`
 
 function linkOf({ accountId }: AccountView, { id, title, snapshot }: Row): Markup {
   const label = title === undefined || title.trim() === '' ? '(no title)' : title
-  if (id === '') return outside(label)
+  if (!isAddressable(id)) return outside(label)
   const href = address(`/accounts/${accountId}/snapshots/${snapshot}/object`, { id })
   return html`<a href="${href}">${outside(label)}</a> `
 }

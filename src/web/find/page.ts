@@ -1,0 +1,164 @@
+import { html } from 'hono/html'
+import type { Manifest } from '../../archive/manifest.ts'
+import { snapshotTime } from '../../archive/snapshot-name.ts'
+import { excerpt } from '../../objects/match-object.ts'
+import { plural } from '../../wording.ts'
+import type { Page } from '../layout.ts'
+import type { AccountView, Library } from '../library.ts'
+import {
+  address,
+  commandLine,
+  dataTable,
+  type Markup,
+  outside,
+  outsideLine,
+  stateLabel,
+  timeOf,
+} from '../markup.ts'
+import { isAddressable, MAX_SEARCH } from '../requests.ts'
+import type { Finding, Findings } from './search.ts'
+
+/** Where a text is searched. */
+export type Scope =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'account'; readonly view: AccountView }
+  | { readonly kind: 'snapshot'; readonly view: AccountView; readonly manifest: Manifest }
+
+/** Characters of an excerpt, and accounts whose commands are shown. */
+const MAX_EXCERPT = 100
+const MAX_COMMANDS = 10
+
+/** Objects that contain a text, each with where it fits and when it was there. */
+export async function findPage(
+  library: Library,
+  { scope, found, text }: { scope: Scope; found: Findings | undefined; text: string },
+): Promise<Page> {
+  const accounts = scope.kind === 'all' ? await listAccounts(library) : []
+  return {
+    title: text === '' ? 'Find' : `Find ${text}`,
+    heading: text === '' ? html`Find` : html`Find ${outside(text)}`,
+    crumbs: [
+      { label: 'Accounts', href: '/' },
+      ...(scope.kind === 'all'
+        ? []
+        : [{ label: scope.view.name, href: `/accounts/${scope.view.accountId}` }]),
+    ],
+    body: html`${searchForm(scope, accounts, text)}
+${found && results(scope, found, text)}`,
+    command: commandOf(scope, accounts, text),
+  }
+}
+
+interface NamedAccount {
+  readonly accountId: number
+  readonly name: string
+}
+
+async function listAccounts(library: Library): Promise<NamedAccount[]> {
+  const { lines } = await library.overview.accounts()
+  return lines
+    .flatMap(({ accountId, name, status }) =>
+      accountId !== undefined && status ? [{ accountId, name }] : [],
+    )
+    .toSorted((one, other) => one.name.localeCompare(other.name))
+}
+
+function searchForm(scope: Scope, accounts: readonly NamedAccount[], text: string): Markup {
+  const given = referenceOf(scope)
+  const option = (value: string, label: string) =>
+    html`<option value="${value}"${value === given && html` selected`}>${label}</option>`
+  const own = scope.kind === 'all' ? accounts : [scope.view]
+  return html`<form role="search" method="get" action="/find" class="search">
+<label>Text <input type="search" name="q" value="${text}" maxlength="${MAX_SEARCH}" required placeholder="text, or a pattern with * and ?"></label>
+<label>In <select name="in">${option('', 'the newest good snapshots of all accounts')}${scope.kind === 'snapshot' && option(given, `snapshot ${scope.manifest.snapshot}`)}${own.map(({ accountId, name }) => option(String(accountId), `all snapshots of ${outsideLine(name)}`))}</select></label>
+<button>Find</button>
+</form>
+<p class="hint">Searches titles, ids, descriptions and nested text. Upper and lower case do not matter.</p>`
+}
+
+function referenceOf(scope: Scope): string {
+  if (scope.kind === 'all') return ''
+  const { accountId } = scope.view
+  return scope.kind === 'account' ? String(accountId) : `${accountId}/${scope.manifest.snapshot}`
+}
+
+function results(scope: Scope, { objects, problems, next }: Findings, text: string): Markup {
+  const unread =
+    problems.length > 0 &&
+    html`<div class="notice damaged"><p>Some of the archive cannot be read:</p><ul>${problems.map((one) => html`<li>${outside(one)}</li>`)}</ul></div>`
+  const none = html`<p class="notice">${next === undefined ? 'No object contains the text.' : 'No object until here contains the text.'}</p>`
+  return html`${unread}${objects.length === 0 ? none : findingTable(scope, objects, text)}
+${next !== undefined && continuation(scope, next, text)}`
+}
+
+/** Says how far the search went, and continues it. */
+function continuation(scope: Scope, next: string, text: string): Markup {
+  const time = snapshotTime(next)
+  const done = time
+    ? html`What was in snapshots after ${timeOf(time)} was searched.`
+    : html`The accounts with an id below ${next} were searched.`
+  const href = address('/find', { q: text, in: referenceOf(scope), from: next })
+  return html`<p class="notice">${done} <a rel="next" href="${href}">Continue the search</a></p>`
+}
+
+function findingTable(scope: Scope, objects: readonly Finding[], text: string): Markup {
+  const isAll = scope.kind === 'all'
+  const isHistory = scope.kind === 'account'
+  const link = (one: Finding) => {
+    const title = outside(one.title?.trim() ? one.title : '(no title)')
+    return isAddressable(one.id) ? html`<a href="${objectAddress(one)}">${title}</a>` : title
+  }
+  const rows = objects.map((one) => [
+    html`${link(one)}<span class="id">${outside(one.id)}</span>`,
+    ...(isAll ? [html`<a href="/accounts/${one.accountId}">${outside(one.accountName)}</a>`] : []),
+    matchList(one, text),
+    ...(isHistory ? [presence(one)] : []),
+  ])
+  const columns = [
+    { name: 'Object' },
+    ...(isAll ? [{ name: 'Account' }] : []),
+    { name: 'Where' },
+    ...(isHistory ? [{ name: 'When' }] : []),
+  ]
+  return dataTable(plural(objects.length, 'object'), columns, rows)
+}
+
+function objectAddress({ accountId, snapshot, id }: Finding): string {
+  return address(`/accounts/${accountId}/snapshots/${snapshot}/object`, { id })
+}
+
+/** Matches shown of one object. */
+const MAX_MATCHES = 2
+
+/** The first places where an object fits, each with the text around. */
+export function matchList({ matches }: Pick<Finding, 'matches'>, pattern: string): Markup {
+  return html`<ul class="reasons">${matches.slice(0, MAX_MATCHES).map(({ path, text }) => html`<li>${outside(path.join(' › '))}: ${outside(excerpt(text, pattern, MAX_EXCERPT))}</li>`)}</ul>`
+}
+
+const looks: Record<Finding['now'], readonly [string, string]> = {
+  fits: ['good', 'there'],
+  differs: ['changed', 'changed since'],
+  gone: ['removed', 'deleted since'],
+  unknown: ['stale', 'not known now'],
+}
+
+/** The first and the last snapshot that were found to contain the text, and what is there now. */
+function presence({ accountId, id, since, snapshot, now }: Finding): Markup {
+  const [state, word] = looks[now]
+  const link = (name: string) => {
+    const time = snapshotTime(name)
+    return html`<a href="/accounts/${accountId}/snapshots/${name}">${time ? timeOf(time) : name}</a>`
+  }
+  const span = since === snapshot ? link(snapshot) : html`${link(since)} to ${link(snapshot)}`
+  return html`${stateLabel(state, word)}<br>${span}<br><a href="${address(`/accounts/${accountId}/history`, { id })}">All versions</a>`
+}
+
+function commandOf(scope: Scope, accounts: readonly NamedAccount[], text: string): string {
+  const words = { given: text === '' ? 'TEXT' : text }
+  if (scope.kind === 'all') {
+    const of = accounts.map(({ accountId }) => commandLine('find', words, '--account', accountId))
+    return of.slice(0, MAX_COMMANDS).join('\n') || commandLine('find', words)
+  }
+  const where = scope.kind === 'account' ? ['--all'] : ['--snapshot', scope.manifest.snapshot]
+  return commandLine('find', words, ...where, '--account', scope.view.accountId)
+}

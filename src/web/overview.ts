@@ -1,0 +1,183 @@
+import pMap, { pMapIterable, pMapSkip } from 'p-map'
+import type { CoverageFound, KnownBackup } from '../accounts/coverage.ts'
+import { type AccountState, findMissing, stateOf } from '../archive/account-state.ts'
+import { listAccountIds } from '../archive/archive.ts'
+import { type AccountJudgement, judgeAccount } from '../archive/status.ts'
+import { DashkeepError } from '../errors.ts'
+import { type AccountSize, readSize } from './account-size.ts'
+import { createKept, type Kept, waitAtMost } from './kept.ts'
+import type { LibraryOptions } from './library-options.ts'
+
+/** An account on the first page. */
+export interface AccountLine {
+  readonly state: AccountState
+  readonly accountId: number | undefined
+  readonly name: string
+  /** Undefined when the archive holds nothing of the account. */
+  readonly status: AccountJudgement | undefined
+}
+
+/** The state of all accounts, as far as it is known. */
+export interface AccountsRead {
+  /** Those that need attention first. While the first read goes on, those that it has read. */
+  readonly lines: readonly AccountLine[]
+  /** When the read began from which the lines are; undefined while the first one goes on. */
+  readonly readAt: Date | undefined
+  /** How far the read is that is going on; undefined when none is. */
+  readonly progress: Progress | undefined
+  /** Why the newest read failed. The lines are from an earlier one. */
+  readonly problem: Error | undefined
+}
+
+interface Progress {
+  readonly done: number
+  /** Undefined until the accounts are listed. */
+  readonly total: number | undefined
+}
+
+/** Reads the state of all accounts in the background, and keeps it. */
+export interface Overview {
+  /** The state of all accounts. Waits half a second at most. Throws when no read has ever succeeded. */
+  accounts(): Promise<AccountsRead>
+  /**
+   * Sizes of accounts as far as they are known, by account id. Begins to read the others, and waits
+   * for a few, half a second at most.
+   */
+  sizes(lines: readonly AccountLine[]): Promise<ReadonlyMap<number, AccountSize>>
+  /** Whether sub accounts have backups, as the service said; undefined when no `management` is configured. */
+  readonly coverage: Kept<CoverageFound> | undefined
+  /** Reads the state of all accounts again. Waits half a second at most; the read goes on. */
+  refresh(): Promise<void>
+}
+
+/** Younger states are shown without another read. */
+const FRESH_MS = 60_000
+/** Older states are shown only if a read takes too long. */
+const OLD_MS = 10 * 60_000
+/** Two reads on request are at least so far apart. */
+const REFRESH_MS = 5_000
+/** The service is asked for its sub accounts so often at most. */
+const COVERAGE_MS = 10 * 60_000
+/** Accounts whose state is read at once, and accounts whose size is. */
+const STATES_AT_ONCE = 16
+const SIZES_AT_ONCE = 4
+/** A page waits for the sizes of so many accounts. */
+const MAX_AWAITED = 20
+
+/** Opens the overview. It reads nothing until it is asked for. */
+export function openOverview(
+  library: LibraryOptions,
+  { patienceMs }: { patienceMs: number },
+): Overview {
+  const { store, now, read, askCoverage } = library
+  const { signal } = read
+  let found: AccountJudgement[] = []
+  let total: number | undefined
+  const accounts = createKept(async (readAt) => {
+    found = []
+    total = undefined
+    const ids = await listAccountIds(store, { signal })
+    total = ids.length
+    const judge = async (accountId: number) =>
+      (await judgeAccount(store, accountId, { now: readAt, signal })) ?? pMapSkip
+    const judged = pMapIterable(ids, judge, { concurrency: STATES_AT_ONCE })
+    for await (const one of judged) found.push(one)
+    return found
+  }, now)
+  const coverage =
+    askCoverage && createKept(() => askCoverage(backupsOf(accounts.last?.value ?? [])), now)
+  return {
+    coverage,
+    refresh: () => waitAtMost(patienceMs, accounts.refresh(REFRESH_MS)),
+    async accounts() {
+      const isOld = accounts.last === undefined || isOlder(accounts.last.readAt, now(), OLD_MS)
+      const reading = accounts.refresh(FRESH_MS)
+      if (isOld || accounts.problem) await waitAtMost(patienceMs, reading)
+      const { last, problem, isReading } = accounts
+      const isBug = problem !== undefined && !(problem instanceof DashkeepError)
+      if (problem !== undefined && !isReading && (last === undefined || isBug)) throw problem
+      if (last !== undefined) void coverage?.refresh(COVERAGE_MS)
+      return {
+        lines: linesOf(library, last?.value ?? found, last?.readAt),
+        readAt: last?.readAt,
+        progress: isReading ? { done: found.length, total } : undefined,
+        problem,
+      }
+    },
+    sizes: createSizes(library, patienceMs),
+  }
+}
+
+function isOlder(time: Date, now: Date, ms: number): boolean {
+  return Math.abs(now.getTime() - time.getTime()) > ms
+}
+
+function backupsOf(found: readonly AccountJudgement[]): KnownBackup[] {
+  return found.map(({ accountId, newestGoodAt }) => ({ accountId, newestGood: newestGoodAt }))
+}
+
+/** Keeps the sizes of accounts until they have another newest snapshot. */
+function createSizes(library: LibraryOptions, patienceMs: number): Overview['sizes'] {
+  const known = new Map<number, { newest: string; size: AccountSize }>()
+  const underWay = new Map<number, Promise<void>>()
+  const readOnce = async (accountId: number, newest: string) => {
+    const size = await readSize(library, accountId).catch(() => undefined)
+    if (size !== undefined) known.set(accountId, { newest, size })
+    underWay.delete(accountId)
+  }
+  const begin = ({ status }: AccountLine): Promise<void> | undefined => {
+    if (status === undefined) return undefined
+    const { accountId, newestGood, suspects } = status
+    const newest = `${newestGood?.snapshot} ${suspects[0]?.snapshot}`
+    if (known.get(accountId)?.newest === newest) return undefined
+    const reading = underWay.get(accountId) ?? readOnce(accountId, newest)
+    underWay.set(accountId, reading)
+    return reading
+  }
+  return async (lines) => {
+    const reading = pMap(lines, begin, { concurrency: SIZES_AT_ONCE })
+    if (lines.length <= MAX_AWAITED) await waitAtMost(patienceMs, reading)
+    const ids = lines.flatMap(({ status }) => status?.accountId ?? [])
+    return new Map(
+      ids.flatMap((id) => {
+        const size = known.get(id)?.size
+        return size === undefined ? [] : [[id, size]]
+      }),
+    )
+  }
+}
+
+/** Judges the accounts at the time of the read. No account is missing while the first one goes on. */
+function linesOf(
+  { configured, nameOf, maxAgeMs, now }: LibraryOptions,
+  found: readonly AccountJudgement[],
+  readAt: Date | undefined,
+): AccountLine[] {
+  const missing = readAt === undefined ? [] : findMissing(configured, found)
+  const lines = found.map((status): AccountLine => {
+    const { accountId, configuredAs, accountName } = status
+    const name = nameOf(accountId, configuredAs) ?? accountName ?? `Account ${accountId}`
+    return { state: stateOf(status, { now: readAt ?? now(), maxAgeMs }), accountId, name, status }
+  })
+  const absent = missing.map(({ accountId, name }): AccountLine => {
+    return { state: 'missing', accountId, name, status: undefined }
+  })
+  return [...absent, ...lines].toSorted(
+    (a, b) => rankOf(a) - rankOf(b) || a.name.localeCompare(b.name),
+  )
+}
+
+/** Suspects come first, whatever else is true of them. */
+function rankOf({ state, status }: AccountLine): number {
+  return status?.suspects.length ? -1 : urgency.indexOf(state)
+}
+
+/** The states of accounts, the one to look at first first. */
+const urgency: readonly AccountState[] = [
+  'suspect',
+  'damaged',
+  'stale',
+  'missing',
+  'from-future',
+  'good',
+]

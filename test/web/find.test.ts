@@ -1,0 +1,196 @@
+import { get as httpGet } from 'node:http'
+import { describe, expect, it, vi } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { startWeb } from '../../src/web/server.ts'
+import { fillArchive, hitOf, type Moment } from '../archive/archive-of.ts'
+import { libraryOptions, openPages, smallShop } from './open-pages.ts'
+
+const noDashboard: Moment = { ...smallShop(), dashboard: [] }
+
+describe('a search in one snapshot', () => {
+  it('finds title, id and nested text, and says where', async () => {
+    const pages = await openPages([smallShop()])
+    const place = `10/${pages.manifests[0].snapshot}`
+    const { status, text } = await pages.read(`/find?q=LINE&in=${place}`)
+    expect(status).toBe(200)
+    expect(text).toContain('Orders per hour')
+    expect(text).toContain('visState › type')
+    expect(text).not.toContain('Shop floor')
+    expect(text).toContain(
+      `dashkeep find LINE --snapshot ${pages.manifests[0].snapshot} --account 10`,
+    )
+    expect((await pages.read(`/find?q=nowhere&in=${place}`)).text).toContain(
+      'No object contains the text.',
+    )
+  })
+})
+
+describe('a search in all snapshots of an account', () => {
+  it('finds a deleted dashboard, and says when it was there', async () => {
+    const pages = await openPages([smallShop(), smallShop(), noDashboard])
+    const [first, second] = pages.manifests.map(({ snapshot }) => snapshot)
+    const { text } = await pages.read('/find?q=shop+floor&in=10')
+    expect(text).toContain(`href="/accounts/10/snapshots/${second}/object?id=dashboard%3Ad1"`)
+    expect(text).toMatch(/deleted since/)
+    expect(text).toMatch(new RegExp(`snapshots/${first}">.* to .*snapshots/${second}">`))
+    expect(text).toContain('dashkeep find &#39;shop floor&#39; --all --account 10')
+  })
+
+  it('tells what changed since from what is still there', async () => {
+    const pages = await openPages([smallShop(), smallShop({ title: 'New floor' })])
+    expect((await pages.read('/find?q=shop+floor&in=10')).text).toContain('changed since')
+    expect((await pages.read('/find?q=floor&in=10')).text).toContain('state good')
+  })
+
+  it('ends a page after some time, says how far it went, and continues', async () => {
+    const days = Array.from({ length: 6 }, (_, day) => smallShop({ title: `Floor ${day}` }))
+    let now = Date.UTC(2026, 10, 8)
+    const pages = await openPages([noDashboard, smallShop({ title: 'Lost' }), ...days], {
+      // Each look at the clock takes three seconds.
+      now() {
+        now += 3000
+        return new Date(now)
+      },
+    })
+    let path: string | undefined = '/find?q=lost&in=10'
+    let texts = 0
+    let last = ''
+    while (path !== undefined) {
+      const { status, text } = await pages.read(path)
+      expect(status).toBe(200)
+      texts += 1
+      last = text
+      const [, next] = /rel="next" href="([^"]*)"/.exec(text) ?? []
+      if (next !== undefined) expect(text).toMatch(/What was in snapshots after .* was searched/)
+      path = next?.replaceAll('&amp;', '&')
+    }
+    expect(texts).toBeGreaterThan(1)
+    expect(texts).toBeLessThan(10)
+    expect(last).toContain('Lost')
+  })
+
+  it('names what is damaged, and finds the rest', async () => {
+    const pages = await openPages([smallShop(), noDashboard])
+    for await (const { key } of pages.store.list('10/')) {
+      if (key.includes('/visualization.')) await pages.store.put(key, Buffer.from('x'))
+    }
+    const { status, text } = await pages.read('/find?q=o&in=10')
+    expect(status).toBe(200)
+    expect(text).toContain('Some of the archive cannot be read')
+    expect(text).toContain('Shop floor')
+  })
+})
+
+describe('a search in all accounts', () => {
+  it('finds objects in the newest good snapshot of each', async () => {
+    const pages = await openPages([smallShop({ title: 'Old floor' }), smallShop()])
+    const { store } = await fillArchive([smallShop({ title: 'Other shop' })], { accountId: 20 })
+    for await (const { key } of store.list('20/')) {
+      await pages.store.put(key, (await store.get(key, { maxBytes: 1e6 })) as Uint8Array)
+    }
+    const form = await pages.read('/find')
+    expect(form.text).toContain('<option value="20">all snapshots of Shop</option>')
+    const { text } = await pages.read('/find?q=shop')
+    expect(text).toContain('Shop floor')
+    expect(text).toContain('Other shop')
+    expect(text).toContain('dashkeep find shop --account 10\ndashkeep find shop --account 20')
+    expect((await pages.read('/find?q=old')).text).toContain('No object contains the text.')
+  })
+})
+
+describe('the page to find', () => {
+  it('shows hostile text as text, and is not there for unknown places', async () => {
+    const hostile = '"><img src=x onerror=alert(1)>\u202e'
+    const pages = await openPages([{ dashboard: [hitOf('dashboard:d1', { title: hostile })] }])
+    const { status, text } = await pages.read(`/find?q=${encodeURIComponent(hostile)}&in=10`)
+    expect(status).toBe(200)
+    expect(text).toContain('1 object')
+    // The field holds the text that was typed.
+    expect(text.replace(/<input[^>]*>/, '')).not.toMatch(/<img|\u202e/)
+    for (const place of ['11', 'x', '10/none', '10/a/b']) {
+      expect((await pages.get(`/find?q=a&in=${place}`)).status, place).toBe(404)
+    }
+  })
+
+  it('stops its work when the reader leaves', async () => {
+    const { store } = await fillArchive([smallShop(), smallShop({ title: 'New floor' })])
+    const log = await createLog({
+      level: 'silent',
+      stream: { write() {} },
+      readable: false,
+      colors: false,
+    })
+    const asked = Promise.withResolvers<AbortSignal | undefined>()
+    const options = {
+      ...libraryOptions(store, 2),
+      store: {
+        ...store,
+        open(_key: string, given: { signal?: AbortSignal | undefined }) {
+          asked.resolve(given.signal)
+          return new Promise<never>((_, reject) => {
+            given.signal?.addEventListener('abort', () => reject(given.signal?.reason))
+          })
+        },
+      },
+    }
+    await using server = await startWeb(options, { listen: '127.0.0.1:0', proxy: undefined, log })
+    const opened = await fetch(server.address, { redirect: 'manual' })
+    const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const request = httpGet(new URL('/find?q=a&in=10', server.address), { headers: { cookie } })
+    request.on('error', () => {})
+    const signal = await asked.promise
+    expect(signal?.aborted).toBe(false)
+    request.destroy()
+    await expect.poll(() => signal?.aborted).toBe(true)
+  })
+})
+
+it.each(['/find?in=10&', '/?', '/accounts/10/snapshots/SNAPSHOT?'])(
+  'refuses to search for more than 200 characters: %s',
+  async (path) => {
+    const pages = await openPages([smallShop()])
+    const address = path.replace('SNAPSHOT', pages.manifests[0].snapshot)
+    expect((await pages.read(`${address}q=${'a'.repeat(200)}`)).status).toBe(200)
+    const { status, text } = await pages.read(`${address}q=*${'a'.repeat(3900)}b`)
+    expect(status).toBe(400)
+    expect(text).toContain('Cannot search for a text of 3902 characters: at most 200 are allowed.')
+  },
+)
+
+it.each(['/find', '/compare'])(
+  'removes direction marks from the names of accounts in a list: %s',
+  async (path) => {
+    const pages = await openPages([smallShop()], { nameOf: () => 'Shop \u202efloor' })
+    await vi.waitFor(async () => {
+      expect((await pages.read(path)).text).toContain('Shop \ufffdfloor')
+    })
+    expect((await pages.read(path)).text).not.toContain('\u202e')
+  },
+)
+
+it('links no object whose id an address cannot hold', async () => {
+  const moment = { search: [hitOf('search:\ud800', { title: 'Half', columns: ['a'] })] }
+  const pages = await openPages([moment])
+  const place = `10/${pages.manifests[0].snapshot}`
+  for (const path of [
+    `/find?q=half&in=${place}`,
+    `/accounts/${place.replace('/', '/snapshots/')}`,
+  ]) {
+    const { status, text } = await pages.read(path)
+    expect(status).toBe(200)
+    expect(text).toContain('Half')
+    expect(text).not.toContain('/object?id=')
+  }
+})
+
+it('has no table of versions of an object that no readable snapshot holds', async () => {
+  const pages = await openPages([smallShop(), smallShop({ title: 'New' })])
+  for await (const { key } of pages.store.list(`10/${pages.manifests[0].snapshot}/`)) {
+    if (key.includes('manifest')) await pages.store.put(key, Buffer.from('x'))
+  }
+  const { status, text } = await pages.read('/accounts/10/history?id=dashboard:none')
+  expect(status).toBe(404)
+  expect(text).toContain('No snapshot that can be read holds this object.')
+  expect(text).toContain('Some of the archive cannot be read')
+  expect((await pages.read('/accounts/10/history?id=dashboard:d1')).status).toBe(200)
+})
