@@ -19,7 +19,7 @@ COPY --from=build /build/dist dist
 RUN ln -s /app/dist/main.js /usr/local/bin/dashkeep
 # Kubernetes' runAsNonRoot needs a number, not a name.
 USER 10001:10001
-# Asks a worker at DASHKEEP_LISTEN; other commands count as healthy while they run.
+# Asks commands that serve HTTP (worker, web, status --listen). Others are healthy while they run.
 HEALTHCHECK --interval=60s --timeout=10s --start-period=20s CMD ["node", "dist/health.js"]
 # One process without a shell, so signals reach it.
 ENTRYPOINT ["dashkeep"]

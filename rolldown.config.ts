@@ -1,5 +1,6 @@
 import { chmod } from 'node:fs/promises'
 import { defineConfig, type Plugin } from 'rolldown'
+import { embedScript } from './build/embed-script.ts'
 import { collectLicenses } from './build/licenses.ts'
 import { writeSbom } from './build/sbom.ts'
 
@@ -18,6 +19,6 @@ export default defineConfig({
   platform: 'node',
   // By default the AWS SDK comes as CommonJS, whole.
   resolve: { mainFields: ['module', 'main'] },
-  plugins: [collectLicenses(), writeSbom(), makeExecutable],
+  plugins: [embedScript(), collectLicenses(), writeSbom(), makeExecutable],
   output: { dir: 'dist', cleanDir: true, chunkFileNames: 'program/[name]-[hash].js' },
 })

@@ -17,11 +17,12 @@ import { measure } from './measure.ts'
 import { makeBucketPlace, makeFolderPlace, type Place, type Spot } from './place.ts'
 import { type CaseResult, formatGroup, type GroupResult, summarize } from './report.ts'
 import { firstAccountId, startService, tokenOf } from './service.ts'
+import { formatWeb, measureWeb, type WebResult, type WebSizes } from './web.ts'
 
 const help = `npm run bench -- [--runs 5] [--sizes 1,16,128,1024] [--only stream,job,…] [--json]
 npm run bench -- --short      takes seconds instead of half an hour; the figures mean nothing
 
-  --only   groups to measure: stream, job, accounts, archive, start, dates
+  --only   groups to measure: stream, job, accounts, archive, start, dates, web
   --json   print all measurements as JSON`
 
 const full: Sizes = {
@@ -31,6 +32,12 @@ const full: Sizes = {
   snapshots: 10_000,
 }
 const short: Sizes = { streamMb: [1], accounts: 20, scriptAccounts: 2, snapshots: 50 }
+/** Sizes of the archive that the pages show. A bucket takes much longer to fill. */
+const fullWeb: Record<Place['name'], WebSizes> = {
+  folder: { accounts: 1000, snapshots: 365, objects: 3000 },
+  S3: { accounts: 1000, snapshots: 60, objects: 3000 },
+}
+const shortWeb: WebSizes = { accounts: 20, snapshots: 20, objects: 300 }
 
 const { values: options } = parseArgs({
   options: {
@@ -72,7 +79,15 @@ async function bench(): Promise<void> {
       results.push(result)
       if (!options.json) console.log(formatGroup(result))
     }
-    if (options.json) console.log(JSON.stringify(toJson(results), undefined, 2))
+    const pages: WebResult[] = []
+    for (const place of (wanted?.includes('web') ?? true) ? places.list : []) {
+      console.error(`The web pages, ${place.name}`)
+      const webSizes = options.short ? shortWeb : fullWeb[place.name]
+      const result = await measureWeb(place, webSizes, { ...environment(scratch), ...noService })
+      pages.push(result)
+      if (!options.json) console.log(formatWeb(result))
+    }
+    if (options.json) console.log(JSON.stringify({ ...toJson(results), web: pages }, undefined, 2))
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }
@@ -100,15 +115,11 @@ async function measureGroup(
   await using shared = group.fill ? await group.place.makeSpot() : undefined
   if (shared !== undefined) await group.fill?.(shared)
   const env = {
-    ...inherited(),
-    ...programs,
-    SCRATCH: scratch,
-    XDG_CACHE_HOME: scratch,
+    ...environment(scratch),
     TOKEN: tokenOf(firstAccountId),
     DASHKEEP_BASE_URL: service.url,
     DASHKEEP_API_TOKEN: tokenOf(firstAccountId),
     DASHKEEP_ACCOUNT_ID: String(firstAccountId),
-    DASHKEEP_LOG_LEVEL: 'error',
     ...group.env,
   }
   const cases = await Promise.all(group.cases.map(async (one) => ({ one, ...(await begin(one)) })))
@@ -149,6 +160,23 @@ async function isThere(program: string): Promise<boolean> {
     if (found) return true
   }
   return false
+}
+
+/** Environment of every command. */
+function environment(scratch: string): Record<string, string> {
+  return {
+    ...inherited(),
+    ...programs,
+    SCRATCH: scratch,
+    XDG_CACHE_HOME: scratch,
+    DASHKEEP_LOG_LEVEL: 'error',
+  }
+}
+
+/** The pages send no request to the service, but the configuration needs an address. */
+const noService = {
+  DASHKEEP_BASE_URL: 'http://127.0.0.1:9',
+  DASHKEEP_API_TOKEN: tokenOf(firstAccountId),
 }
 
 /** Environment variables that commands inherit: for programs and credentials. */

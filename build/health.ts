@@ -1,28 +1,43 @@
 import { readFileSync } from 'node:fs'
 
-// The image's health check. A worker is healthy when it answers; any other verb while it runs.
-// DASHKEEP_LISTEN says where: the image sets it, and it goes over `worker.listen` of a file. Without
-// an address there is nobody to ask.
+// The image's health check. A verb that serves HTTP is healthy when it answers at its own address.
+// Any other verb is healthy while it runs, and so is a worker with DASHKEEP_LISTEN=false.
 
 const [pid = '1'] = process.argv.slice(2)
-const { DASHKEEP_LISTEN = '' } = process.env
-const listen = DASHKEEP_LISTEN === 'false' ? '' : DASHKEEP_LISTEN
+const address = addressOf(wordsOf(pid))
+process.exitCode = address === undefined || (await answers(address)) ? 0 : 1
 
-const isHealthy = verbOf(pid) !== 'worker' || listen === '' || (await answers(listen))
-process.exitCode = isHealthy ? 0 : 1
-
-/** The word after dashkeep's own file on the command line of a process. */
-function verbOf(id: string): string | undefined {
+/** The words after dashkeep's own file on the command line of a process. */
+function wordsOf(id: string): string[] {
   const words = readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0')
   const program = words.findIndex((word) => /(^|\/)(main\.[jt]s|dashkeep)$/.test(word))
-  return program === -1 ? undefined : words[program + 1]
+  return program === -1 ? [] : words.slice(program + 1)
 }
 
-async function answers(address: string): Promise<boolean> {
-  const reachable = address.replace('0.0.0.0:', '127.0.0.1:').replace('[::]:', '[::1]:')
+/** The address that the verb listens on; undefined when it listens on none. */
+function addressOf([verb, ...options]: readonly string[]): string | undefined {
+  if (verb === 'status') return listenOption(options)
+  if (verb === 'web') return listenOption(options) ?? '127.0.0.1:5338'
+  // The image sets this variable, which takes precedence over `worker.listen` of a file.
+  const { DASHKEEP_LISTEN: listen } = process.env
+  return verb === 'worker' && listen !== 'false' ? listen || undefined : undefined
+}
+
+/** The value of `--listen ADDRESS`, `--listen=ADDRESS` or, for `web`, `-l ADDRESS`. */
+function listenOption(options: readonly string[]): string | undefined {
+  const index = options.findLastIndex((word) => /^(--listen(=.*)?|-l.*)$/.test(word))
+  const [, value] = /^(?:--listen=|-l)(.+)$/.exec(options[index] ?? '') ?? []
+  return value ?? (index < 0 ? undefined : options[index + 1])
+}
+
+/** Whether a server answers, with any status: `web` refuses a request without a token. */
+async function answers(listen: string): Promise<boolean> {
+  const reachable = listen.replace('0.0.0.0:', '127.0.0.1:').replace('[::]:', '[::1]:')
   try {
     const signal = AbortSignal.timeout(8000)
-    return (await fetch(`http://${reachable}/healthz`, { signal })).ok
+    const response = await fetch(`http://${reachable}/healthz`, { signal })
+    await response.body?.cancel()
+    return true
   } catch {
     return false
   }

@@ -1,7 +1,9 @@
+// Tested by test/e2e/bad-input.test.ts
+
 /**
- * Reads an account id as it stands in keys, variables and command lines. Returns undefined for any
- * text that is not a safe integer (up to 2^53 - 1) in its only plain spelling, so that an id and
- * its folder in the archive always lead to each other.
+ * Reads an account id from a key, a variable or a command line. Returns undefined for any text that is
+ * not a safe integer (up to 2^53 - 1) in plain decimal notation, so that each id has exactly one folder
+ * in the archive.
  */
 export function readAccountId(text: string): number | undefined {
   const id = Number(text)

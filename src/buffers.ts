@@ -1,16 +1,18 @@
-/** Gathers bytes into blocks of one size. The last block is the rest. */
-export interface BlockWriter {
-  /** Copies the bytes, and waits while both buffers are taken. Throws what sending has thrown. */
+// Tested by test/datafile/data-file.test.ts
+
+/** Collects bytes into blocks of one size. The last block can be smaller. */
+interface BlockWriter {
+  /** Copies the bytes. Waits while both buffers are in use. Throws the errors of `send`. */
   write(chunk: Uint8Array): Promise<void>
-  /** Sends the rest, which may be empty, as the last block. Returns once all blocks are sent. */
+  /** Sends the remaining bytes, possibly none, as the last block. Returns when all blocks are sent. */
   end(): Promise<void>
-  /** Returns when no block is being sent any more. */
+  /** Returns when no block is being sent. */
   settle(): Promise<void>
 }
 
 /**
- * Uses two buffers: one is filled while the other is sent, so at most two blocks are in memory. `send` is called for one block after the other and may look at it until its
- * promise is settled.
+ * Uses two buffers: one is filled while the other is sent, so at most two blocks are in memory. `send`
+ * is called for one block after the other. It may read the block until its promise is settled.
  */
 export function createBlockWriter(
   blockBytes: number,
@@ -24,7 +26,7 @@ export function createBlockWriter(
   async function sendFilled(last: boolean): Promise<void> {
     await onItsWay
     onItsWay = send(filling.subarray(0, filled), { last })
-    onItsWay.catch(() => {}) // seen by whoever awaits it next
+    onItsWay.catch(() => {}) // the next call that awaits it throws the error
   }
 
   function swapBuffers(): void {
@@ -62,8 +64,8 @@ export function createBlockWriter(
 }
 
 /**
- * A buffer with room for so many bytes: the one given, or one at least twice as large with the same
- * content. Never larger than `maxBytes`, which the caller does not exceed.
+ * Returns a buffer with room for `needed` bytes: the given one, or one at least twice as large with the
+ * same content, but not larger than `maxBytes`. Expects `needed` to be at most `maxBytes`.
  */
 export function withRoomFor(
   buffer: Buffer,

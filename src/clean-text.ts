@@ -1,22 +1,22 @@
-/** Default limit for the characters of a line. */
+/** Default limit for the length of a line. */
 const MAX_LINE = 2000
 
-/** Tabs and everything that a program may take for the end of a line. */
+/** Tabs and all characters that a program may treat as the end of a line. */
 const breaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
 
 /**
- * Characters that show nothing and steer what is around them: control characters (C0, DEL, C1),
- * direction marks, zero-width characters, byte order marks, tags, halves of surrogate pairs. The
- * variation selectors that choose between the two looks of an emoji stay.
+ * Invisible characters that can change how other text looks: control characters (C0, DEL, C1),
+ * direction marks, zero-width characters, byte order marks, tags, halves of surrogate pairs. Does not
+ * contain the variation selectors of emoji.
  */
 const hidden = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]--[\ufe0e\ufe0f]]/gv
 
 /**
- * Makes text from outside fit for one line of a terminal, a log or a notification.
+ * Makes text from outside safe for one line of a terminal, a log or a notification.
  *
- * A line break becomes a space and every other hidden character `\ufffd`, so that no name steers a
- * terminal, turns the direction of what follows, or looks like a line of dashkeep's own. Text longer
- * than `maxLength` loses its middle: a message says the important part first or last.
+ * Line breaks become spaces, and other invisible characters become `\ufffd`. So no name can control a
+ * terminal, change the direction of text, or imitate a line of dashkeep. Text longer than `maxLength`
+ * loses its middle, because the important part of a message is at its start or end.
  */
 export function cleanLine(text: string, maxLength = MAX_LINE): string {
   return cutMiddle(text, maxLength).replace(breaks, ' ').replace(hidden, '\ufffd')
@@ -28,7 +28,12 @@ function cutMiddle(text: string, maxLength: number): string {
   return `${text.slice(0, maxLength - tail - 1)}…${text.slice(text.length - tail)}`
 }
 
-/** A copy of a value in which every string is a clean line; names of members stay. */
+/** Replaces every hidden character, and every line break. */
+export function replaceHidden(text: string, replace: (character: string) => string): string {
+  return text.replace(hidden, replace)
+}
+
+/** Copies a value and makes every string a clean line. Names of members stay. */
 export function cleanStrings<Value>(value: Value): Value
 export function cleanStrings(value: unknown): unknown {
   if (typeof value === 'string') return cleanLine(value)
@@ -42,7 +47,7 @@ export function cleanStrings(value: unknown): unknown {
  * be shown on a terminal. Line breaks stay, since JSON has them only between its tokens.
  */
 export function escapeHidden(json: string): string {
-  return json.replace(hidden, (character) =>
+  return replaceHidden(json, (character) =>
     character === '\n' ? character : escapeUnits(character),
   )
 }

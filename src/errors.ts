@@ -1,15 +1,17 @@
+// Tested by test/e2e/process.test.ts
+
 import { cleanLine } from './clean-text.ts'
 
 /**
- * What went wrong, as far as a caller or the exit code depends on it:
- * - `usage`: the command line, the configuration or what it points to is wrong; nothing was begun.
- * - `failed`: the work could not be done for a reason outside the configuration.
- * - `unverified`: what is stored is not what its manifest says.
- * - `interrupted`: a signal asked the run to stop.
+ * Kind of an error. The exit code depends on it:
+ * - `usage`: the command line, the configuration or something it names is wrong. Nothing was begun.
+ * - `failed`: the work failed for another reason.
+ * - `unverified`: stored data differs from its manifest.
+ * - `interrupted`: a signal stopped the run.
  */
 export type ErrorKind = 'usage' | 'failed' | 'unverified' | 'interrupted'
 
-/** What a message says of a failure: the state after "Cannot <action>:", and what to do. */
+/** Parts of an error message: the state after "Cannot <action>:", and the hint. */
 export interface Explanation {
   readonly state: string
   readonly hint: string
@@ -23,8 +25,8 @@ export function hintOf(error: unknown): string | undefined {
 }
 
 /**
- * What lies behind an error, in the words of the system or library that reported it: for the log.
- * Undefined where that is not known, or might hold a secret.
+ * The message of an error's cause, as the system or library reported it, for the log. Undefined when it
+ * is unknown or may contain a secret.
  */
 export function causeOf(error: unknown): string | undefined {
   for (let one = error; one instanceof DashkeepError; one = one.cause) {
@@ -34,19 +36,18 @@ export function causeOf(error: unknown): string | undefined {
 }
 
 /**
- * An error meant for the person who runs dashkeep.
+ * An error for the person who runs dashkeep.
  *
- * The message reads "Cannot <action>: <state>", without a full stop and without secrets;
- * `hint` says what to try, and each of the `problems` has a line of its own. The cause, when there
- * is one, is for the log. Message, hint and problems may name what comes from outside: they are
- * cleaned here, so that only the lines between problems break.
+ * The message reads "Cannot <action>: <state>", without a full stop and without secrets. The hint says
+ * what to try. Each problem has its own line. The cause is for the log. Message, hint and problems may
+ * contain text from outside, so they are cleaned here.
  */
 export class DashkeepError extends Error {
   readonly kind: ErrorKind
   readonly hint: string | undefined
   /** Whether the same call may succeed a moment later. */
   readonly transient: boolean
-  /** Whether the message of the cause holds nothing secret. */
+  /** Whether the message of the cause contains no secret. */
   readonly hasCleanCause: boolean = false
 
   constructor(
@@ -68,7 +69,7 @@ export class DashkeepError extends Error {
     this.kind = options.kind ?? 'failed'
     this.hint = options.hint && cleanLine(options.hint)
     this.transient = options.transient ?? false
-    // Until it is read once, a stack keeps all memory alive that its functions can reach.
+    // Reading the stack frees the memory that its functions refer to.
     void this.stack
   }
 }

@@ -1,13 +1,15 @@
+// Tested by test/e2e/unwritable-places.test.ts
+
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a folder and the missing ones above it. `onMade` is called after each, the outermost first.
- * Throws what the file system answers.
+ * Creates a folder and its missing parents. Calls `onMade` after each, the outermost first. Throws the
+ * errors of the file system.
  *
- * Node's own way (`recursive`) never ends where no folder can be made, such as below `/proc`, and
- * hides that a file system is read-only.
+ * Node's `recursive` option never returns where no folder can be created, such as in `/proc`, and hides
+ * that a file system is read-only.
  */
 export async function makeFolder(
   folder: string,
@@ -36,8 +38,8 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /**
- * Opens a new file for writing, in the place of whatever has this name. A symbolic link is replaced
- * and not followed: it could lead anywhere.
+ * Opens a new file for writing and replaces an existing one. Replaces a symbolic link and does not follow
+ * it, because it could lead anywhere.
  */
 export async function openFresh(path: string, mode: number): Promise<FileHandle> {
   await rm(path, { force: true })
@@ -45,22 +47,22 @@ export async function openFresh(path: string, mode: number): Promise<FileHandle>
 }
 
 /**
- * Reads a text file that should be small. Throws what the file system answers, an `EFBIG` above
- * `maxBytes` (also for a device that never ends), and with `noLinks` an `ELOOP` for a symbolic link
- * and for anything else that is not a file.
+ * Reads a small text file. Throws the errors of the file system, and `EFBIG` for more than `maxBytes`,
+ * also for an endless device. With `noLinks`, throws `ELOOP` for a symbolic link and for anything else
+ * that is not a file.
  */
 export async function readSmallFile(
   path: string,
   { maxBytes, noLinks = false }: { maxBytes: number; noLinks?: boolean },
 ): Promise<string> {
-  // Without `O_NONBLOCK`, opening a pipe without a writer would wait for ever.
+  // Without `O_NONBLOCK`, opening a pipe without a writer never returns.
   const flags = noLinks ? constants.O_NOFOLLOW | constants.O_NONBLOCK : 0
   await using file = await open(path, constants.O_RDONLY | flags)
   if (noLinks && !(await file.stat()).isFile()) throw fileError('ELOOP', 'it is a symbolic link')
   return await gatherText(file.createReadStream({ autoClose: false }), maxBytes)
 }
 
-/** Says why a file or folder cannot be read or written, to follow its path in a message. */
+/** Describes why a file or folder cannot be read or written, for a message after its path. */
 export function describeFileError(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException
   return states[code ?? ''] ?? `the file system refuses it (${code ?? 'unknown reason'})`
@@ -68,8 +70,10 @@ export function describeFileError(error: unknown): string {
 
 const states: Readonly<Record<string, string>> = {
   EACCES: 'this user has no right to it',
+  EEXIST: 'it is there already',
   EFBIG: 'it is too large',
   EISDIR: 'it is a folder',
+  ELOOP: 'it is a symbolic link',
   ENOENT: 'there is no such file or folder',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of the path is not a folder',
@@ -81,7 +85,7 @@ function fileError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code })
 }
 
-/** Gathers a text that arrives in chunks. Throws an `EFBIG` above `maxBytes`. */
+/** Collects a text that arrives in chunks. Throws `EFBIG` for more than `maxBytes`. */
 export async function gatherText(
   chunks: AsyncIterable<Uint8Array | string>,
   maxBytes: number,

@@ -1,3 +1,5 @@
+// Tested by test/e2e/ls.test.ts
+
 import { randomBytes } from 'node:crypto'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { cleanStrings, escapeHidden } from './clean-text.ts'
@@ -8,10 +10,10 @@ export type { Logger } from 'pino'
 interface LogOptions {
   readonly level: LogLevel
   readonly stream: DestinationStream
-  /** Whether a person reads along. */
+  /** Writes lines for people instead of JSON. */
   readonly readable: boolean
   readonly colors: boolean
-  /** Gets every line too, as JSON. */
+  /** Also gets every line, as JSON. */
   readonly tail?: LogTail | undefined
 }
 
@@ -39,14 +41,14 @@ export function createLogTail(): LogTail {
   }
 }
 
-/** A short name for a run, to find its lines by. */
+/** Creates a short id of a run, which is in all of its log lines. */
 export function createRunId(): string {
   return randomBytes(4).toString('hex')
 }
 
 /**
- * Begins a log on a stream: JSON lines in a pipe, readable lines on a terminal. Every line is
- * cleaned here, whatever was logged.
+ * Creates a log that writes to a stream: JSON lines in a pipe, readable lines on a terminal. Cleans every
+ * line.
  */
 export async function createLog(options: LogOptions): Promise<Logger> {
   const { level, tail } = options
@@ -61,7 +63,7 @@ export async function createLog(options: LogOptions): Promise<Logger> {
   return pino({ level, base: null, formatters, timestamp }, { write })
 }
 
-/** Strings become clean lines; names of members, which services choose too, are escaped. */
+/** Cleans all strings, and escapes names of members, which can come from a service. */
 function cleanJsonLine(line: string): string {
   return `${escapeHidden(JSON.stringify(cleanStrings(JSON.parse(line))))}\n`
 }

@@ -1,7 +1,9 @@
+// Tested by test/e2e/process.test.ts
+
 import { runCli } from './cli/run.ts'
 import { InterruptedError, stopSignals } from './errors.ts'
 
-/** How long a finished process waits for what still runs, such as a credentials command. */
+/** How long a finished process waits for remaining work, such as a credentials command. */
 const LINGER_MS = 1000
 
 const interruption = new AbortController()

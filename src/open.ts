@@ -1,10 +1,12 @@
+// Tested by test/e2e/configuration.test.ts
+
 import { encodeList, subAccountsType } from './accounts/list-document.ts'
 import type { SubAccountService } from './accounts/service.ts'
-import type { Account, SavedObjectSource } from './archive/source.ts'
-import type { AccountConfig, Config, Environment } from './config/config.ts'
+import { checkOwner } from './archive/check-owner.ts'
+import type { SavedObjectSource } from './archive/source.ts'
+import type { AccountConfig, Config, CopyConfig, Environment } from './config/config.ts'
 import { readSecret } from './config/secrets.ts'
 import { createOpener, createSealer, type Opener, type Sealer } from './datafile/encryption.ts'
-import { DashkeepError } from './errors.ts'
 import { defaultScanLimits, type ScanLimits } from './export/export-scanner.ts'
 import type { Logger } from './log.ts'
 import type { ServiceClient } from './service/client.ts'
@@ -27,19 +29,34 @@ export async function openArchive(
     encryption: store.encryption,
     caBundle: store.caBundle,
     findProxy,
-    env,
+    env: withProfile(env, store.profile),
     onRetry: ({ error, ...retry }) => log.warn({ ...retry, reason: error.message }, 'retrying'),
     onWarning: (reason) => log.warn({ reason }, 'the AWS SDK warns'),
   })
 }
 
-/** The limits of reading an export. */
-export function scanLimitsOf({ limits }: Config): ScanLimits {
-  const { maxExportBytes, maxObjects, maxHitBytes } = limits
-  return { ...defaultScanLimits, maxExportBytes, maxObjects, maxHitBytes }
+/** Opens a copy of the archive. */
+export async function openCopy(
+  copy: CopyConfig,
+  config: Config,
+  { env, log }: { env: Environment; log: Logger },
+): Promise<ObjectStore> {
+  return openArchive({ ...config, store: copy }, { env, log: log.child({ copy: copy.name }) })
 }
 
-/** What encrypts new files; undefined when the configuration asks for none. */
+/** The environment in which only the profile gives credentials. */
+function withProfile(env: Environment, profile: string | undefined): Environment {
+  if (profile === undefined) return env
+  const none = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined }
+  return { ...env, ...none, AWS_SESSION_TOKEN: undefined, AWS_PROFILE: profile }
+}
+
+/** The limits for reading an export. */
+export function scanLimitsOf({ limits }: Config): ScanLimits {
+  return { ...defaultScanLimits, ...limits }
+}
+
+/** Creates the sealer for new files; undefined without encryption in the configuration. */
 export async function sealEncryption(
   { encryption }: Config,
   env: Environment,
@@ -49,7 +66,7 @@ export async function sealEncryption(
   return createSealer({ passphrase: await readSecret(encryption.passphrase, env, 'passphrase') })
 }
 
-/** What reads encrypted files; undefined when the configuration names no key for it. */
+/** Creates the opener for encrypted files; undefined without a key in the configuration. */
 export async function openEncryption(
   { encryption }: Config,
   env: Environment,
@@ -62,7 +79,7 @@ export async function openEncryption(
   })
 }
 
-/** Connects to an account's service with its token, read anew. */
+/** Connects to an account's service. Reads the token again each time. */
 export async function connectAccount(
   account: AccountConfig,
   config: Config,
@@ -73,9 +90,7 @@ export async function connectAccount(
     onRetry,
   }: { env: Environment; log: Logger; now?: () => Date; onRetry?: () => void },
 ): Promise<ServiceClient> {
-  const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, maxExportBytes } = config.limits
-  const { answerTimeoutMs, attempts, retryBaseMs } = config.limits
-  // Imported late: verbs that read the archive alone have no use for an HTTP client.
+  // Lazy: commands that read only the archive need no HTTP client.
   const { createServiceClient } = await import('./service/client.ts')
   return createServiceClient({
     baseUrl: account.baseUrl,
@@ -84,15 +99,7 @@ export async function connectAccount(
     proxy: config.findProxy(new URL(account.baseUrl)),
     token: await readSecret(account.token, env, 'token'),
     now,
-    limits: {
-      connectTimeoutMs,
-      headersTimeoutMs,
-      bodyTimeoutMs,
-      answerTimeoutMs,
-      attempts,
-      retryBaseMs,
-      maxExportBytes,
-    },
+    limits: config.limits,
     onRetry: ({ action, attempt, delayMs, error }) => {
       onRetry?.()
       const reason = error.message
@@ -101,7 +108,7 @@ export async function connectAccount(
   })
 }
 
-/** The saved objects of an account, and the settings of its sub accounts as one more type. */
+/** The source of an account's saved objects. The settings of sub accounts are one more type. */
 export function sourceOf(service: ServiceClient): SavedObjectSource {
   return {
     address: service.address,
@@ -117,21 +124,9 @@ export function sourceOf(service: ServiceClient): SavedObjectSource {
   }
 }
 
-/** Throws a `usage` error when a token belongs to another account than the configuration expects. */
-export function checkOwner({ name, accountId }: AccountConfig, owner: Account): void {
-  if (accountId === undefined || accountId === owner.accountId) return
-  throw new DashkeepError(
-    `Cannot use the token of ${name}: it belongs to account ${owner.accountId} (${owner.accountName}) instead of ${accountId}`,
-    {
-      kind: 'usage',
-      hint: 'use a token of the expected account, or correct the expected account id',
-    },
-  )
-}
-
 /** The sub accounts of a main account, and the main account itself. */
 export interface Management extends SubAccountService, AsyncDisposable {
-  /** Whom the token belongs to. */
+  /** The account that the token belongs to. */
   readonly main: { readonly accountId: number; readonly accountName: string }
   readonly address: string
 }
@@ -148,7 +143,7 @@ export async function connectManagement(
   const client = await connectAccount(account, config, { env, log })
   try {
     const main = await client.whoami({ signal })
-    checkOwner(account, main)
+    checkOwner(main, account.accountId, { action: `use the token of ${account.name} for` })
     return {
       main,
       address: client.address,
@@ -165,7 +160,7 @@ export async function connectManagement(
   }
 }
 
-/** Failures after which the service has not done what it was asked. */
+/** Errors after which the service has certainly not carried out the request. */
 const refusals: ReadonlySet<ServiceErrorCode> = new Set([
   'refused-token',
   'wrong-region',

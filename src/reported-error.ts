@@ -1,32 +1,32 @@
-/** An error that a JSON document reports on its outermost level, beside what it holds. */
-export interface ReportedError {
-  /** What it says, such as `code 403, message "Insufficient privileges"`; neither cleaned nor short. */
+/** An error that a JSON document reports in its top-level members. */
+interface ReportedError {
+  /** Such as `code 403, message "Insufficient privileges"`. It can be long and is not cleaned. */
   readonly text: string
   /** Whether the same request may succeed a moment later. */
   readonly transient: boolean
 }
 
-/** One member that reports an error. `transient` is undefined when it does not tell. */
+/** A member that reports an error. `transient` is undefined when unknown. */
 interface Finding {
   readonly text: string
   readonly transient?: boolean | undefined
 }
 
 /**
- * Finds an error that a document reports beside what it holds, so that no part of the data passes
- * for all of it. These members report one:
+ * Finds an error that a document reports beside its data, which may then be incomplete. These members
+ * report an error:
  *
- * - `code` and `errorCode`: anything but 0, 100 to 399, nothing, or a word such as `OK`
+ * - `code` and `errorCode`: anything except 0, 100 to 399, an empty value, or a word such as `OK`
  * - `status`: a number of 400 or more
- * - `message`: any text but an empty one, or a word such as `OK`
- * - `error` and `errors`: anything but nothing, `false`, 0, an empty list or object, or such a word
+ * - `message`: any text except an empty one or a word such as `OK`
+ * - `error` and `errors`: anything except an empty value, `false`, 0, or such a word
  * - `success`: `false`
  * - `statusCode`, `errorMessage` and `exception`: as `status`, `message` and `error`
  * - `timed_out`, `terminated_early`, `partial` and `is_partial`: `true`
  * - `_shards`: with `failed` above 0, or with `failures`
  *
- * Other members (`total`, `took`, `_scroll_id`, …) mean nothing. An error is transient when the
- * search was incomplete or the code is 408, 429 or at least 500, and nothing else says otherwise.
+ * Other members (`total`, `took`, `_scroll_id`, …) are ignored. An error is transient when the search was
+ * incomplete, or the code is 408, 429 or at least 500, unless another code says otherwise.
  */
 export function findReportedError(document: unknown): ReportedError | undefined {
   if (!isObject(document)) return undefined
@@ -60,7 +60,7 @@ export function findReportedError(document: unknown): ReportedError | undefined 
   }
 }
 
-/** Whether the value of a `code` or an `errorCode` stands for an error. */
+/** Whether the value of a `code` or an `errorCode` means an error. */
 export function isErrorCode(value: unknown): boolean {
   const number = toNumber(value)
   if (number === undefined) return isPresent(value)
@@ -74,7 +74,7 @@ function findCode(name: string, value: unknown): Finding | undefined {
   return { text: `${name} ${number ?? show(value)}`, transient }
 }
 
-/** Other services use `status` for words such as `complete`, so that only numbers count. */
+/** Only numbers count: some services use words such as `complete` as `status`. */
 function isFailureStatus(value: unknown): boolean {
   return (toNumber(value) ?? 0) >= 400
 }

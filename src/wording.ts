@@ -1,9 +1,11 @@
-/** `2026-11-20 16:31:00`: a moment for people, in UTC. */
+// Tested by test/e2e/finding.test.ts
+
+/** Formats a time in UTC, such as `2026-11-20 16:31:00`. */
 export function formatTime(time: Date): string {
   return time.toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** `3 days ago`, roughly. */
+/** Formats the approximate age of a time, such as `3 days ago`. */
 export function formatAge(time: Date, now: Date): string {
   const seconds = Math.round((now.getTime() - time.getTime()) / 1000)
   if (seconds < 0) return 'in the future'
@@ -20,12 +22,12 @@ export function formatAge(time: Date, now: Date): string {
   return 'just now'
 }
 
-/** `1 object`, `2 objects`. */
+/** Formats a number with a noun, such as `1 object` or `2 objects`. */
 export function plural(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/** `1.2 MB`: bytes for people, in powers of 1,000. */
+/** Formats a size, such as `1.2 MB`, in powers of 1,000. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1)

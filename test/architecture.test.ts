@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { dirname, join, normalize } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { type Import, readImports } from './imports.ts'
 
 const root = fileURLToPath(new URL('../src/', import.meta.url))
 
@@ -17,6 +18,7 @@ const arrows: Record<string, readonly string[]> = {
     'archive',
     'clean-text',
     'config',
+    'copy',
     'datafile',
     'errors',
     'exporter',
@@ -35,6 +37,7 @@ const arrows: Record<string, readonly string[]> = {
     'worker',
   ],
   web: [
+    'accounts',
     'account-id',
     'archive',
     'clean-text',
@@ -42,6 +45,7 @@ const arrows: Record<string, readonly string[]> = {
     'log',
     'objects',
     'restore',
+    'run',
     'store port',
     'wording',
   ],
@@ -51,11 +55,14 @@ const arrows: Record<string, readonly string[]> = {
     'archive',
     'clean-text',
     'config',
+    'copy',
     'errors',
     'http',
     'local-files',
     'log',
+    'objects',
     'open',
+    'restore',
     'store',
     'store port',
     'version',
@@ -66,7 +73,6 @@ const arrows: Record<string, readonly string[]> = {
     'archive',
     'config',
     'datafile',
-    'errors',
     'export',
     'log',
     'service',
@@ -75,23 +81,35 @@ const arrows: Record<string, readonly string[]> = {
   ],
   restore: [
     'archive',
+    'clean-text',
     'errors',
     'export',
     'local-files',
     'objects',
     'reported-error',
     'store port',
+    'wording',
   ],
+  copy: ['archive', 'datafile', 'store port'],
   archive: ['account-id', 'datafile', 'errors', 'export', 'objects', 'store port', 'version'],
   accounts: ['errors', 'local-files'],
   sandbox: ['account-id', 'buffers', 'errors', 'export'],
   datafile: ['buffers', 'errors', 'store port'],
   export: ['errors', 'objects'],
-  objects: [],
+  objects: ['errors'],
   service: ['errors', 'http', 'reported-error'],
   store: ['buffers', 'clean-text', 'errors', 'http', 'local-files', 'node-version', 'store port'],
   'store port': ['errors'],
-  config: ['account-id', 'datafile', 'errors', 'http', 'local-files'],
+  config: [
+    'account-id',
+    'archive',
+    'datafile',
+    'errors',
+    'export',
+    'http',
+    'local-files',
+    'service',
+  ],
   log: ['clean-text', 'config'],
   errors: ['clean-text'],
   http: [],
@@ -107,29 +125,6 @@ const arrows: Record<string, readonly string[]> = {
 
 /** Files of the store that everybody may know: the port, and the error that it throws. */
 const storePort = ['store/object-store.ts', 'store/errors.ts']
-
-interface Import {
-  readonly from: string
-  /** A file of src, or the name of a package. */
-  readonly to: string
-  readonly kind: 'static' | 'type' | 'lazy'
-}
-
-const importPattern =
-  /^(?:import|export)\s(type\s)?[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)/gms
-
-async function readImports(): Promise<Import[]> {
-  const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.ts'))
-  const found = files.map(async (from) => {
-    const text = await readFile(join(root, from), 'utf8')
-    return [...text.matchAll(importPattern)].map(([, type, named, bare, lazy]): Import => {
-      const target = named ?? bare ?? lazy ?? ''
-      const to = target.startsWith('.') ? normalize(join(dirname(from), target)) : target
-      return { from, to, kind: lazy ? 'lazy' : type ? 'type' : 'static' }
-    })
-  })
-  return (await Promise.all(found)).flat()
-}
 
 /** The files whose text the pattern fits, sorted. */
 async function filesWith(pattern: RegExp): Promise<string[]> {
@@ -167,7 +162,7 @@ function circles(all: readonly Import[]): string[] {
   return [...left.keys()]
 }
 
-const imports = await readImports()
+const imports = await readImports(root)
 const ownImports = imports.filter(({ to }) => to.endsWith('.ts'))
 
 describe('the architecture', () => {
@@ -213,6 +208,7 @@ describe('the architecture', () => {
     expect(users('undici')).toEqual(['http'])
     expect(users('@smithy/')).toEqual(['store'])
     expect(users('hono').toSorted()).toEqual(['sandbox', 'web'])
+    expect(users('diff')).toEqual(['objects'])
     expect(users('age-encryption')).toEqual(['datafile'])
     expect(users('commander')).toEqual(['cli'])
     expect(users('prom-client').toSorted()).toEqual(['exporter', 'run', 'worker'])

@@ -1,39 +1,41 @@
+// Tested by test/e2e/accounts.test.ts
+
 import { DashkeepError, retell } from '../errors.ts'
 import { listUntil, type PollLimits } from './list-until.ts'
 import type { Settings, SubAccount, SubAccountService } from './service.ts'
 import { diffSettings, findSubAccount, type SettingChange, settingsOf } from './settings.ts'
 
-/** What a replace is going to change of one sub account. */
+/** The planned replace of the settings of one sub account. */
 export interface PlannedChange {
   readonly accountId: number
   readonly accountName: string
   readonly before: Settings
   /** The body of the replace. */
   readonly after: Settings
-  /** Empty when everything is so already. */
+  /** Empty when the account has these settings already. */
   readonly changes: readonly SettingChange[]
 }
 
-/** Compares what an account is to be with what the list shows. Pure: sends nothing. */
+/** Compares the wanted settings of an account with the listed ones. Pure: sends nothing. */
 export function planChange(account: SubAccount, after: Settings): PlannedChange {
   const { accountId, accountName } = account
   const before = settingsOf(account)
   return { accountId, accountName, before, after, changes: diffSettings(before, after) }
 }
 
-/** How a replace ended that the service took. */
-export interface AppliedChange {
-  /** What the list still shows otherwise; empty when it shows everything as it was sent. */
+/** The result of a replace that the service accepted. */
+interface AppliedChange {
+  /** Settings that the list does not show as sent; empty when it shows all of them. */
   readonly unshown: readonly SettingChange[]
   /** Why the list could not be read again. */
   readonly error?: Error
 }
 
 /**
- * Replaces the settings of an account, then lists until they show.
+ * Replaces the settings of an account, then reads the list until it shows them.
  *
- * The account is read again right before, and left as it is when it is no longer what the plan
- * was made from, unless `force` is set. Throws when nothing was replaced, or when that is unclear.
+ * Reads the account again immediately before. Throws when it has changed since the plan was made,
+ * unless `force` is set. Throws when nothing was replaced, or when the result is unclear.
  */
 export async function applyChange(
   service: SubAccountService,
@@ -65,7 +67,7 @@ export async function applyChange(
   }
 }
 
-/** What was sent and the list shows otherwise; a member that the list never returns does not count. */
+/** Settings that the list does not show as sent. Ignores settings that the list never returns. */
 function unshown(listed: Settings, sent: Settings): SettingChange[] {
   return diffSettings(listed, sent).filter(({ before, after }) => {
     return before !== undefined && after !== undefined
@@ -76,7 +78,7 @@ function changedMeanwhile(accountId: number, changes: readonly SettingChange[]):
   const members = changes.map(({ member }) => member).join(', ')
   return new DashkeepError(
     `Cannot replace the settings of sub account ${accountId}: somebody else has changed ${members} since the plan was made`,
-    { hint: 'nothing was sent: run it again to see the new plan, or --force to overwrite' },
+    { hint: 'nothing was sent: run it again to see the new plan, or add --force to overwrite' },
   )
 }
 

@@ -1,6 +1,8 @@
+// Tested by test/e2e/accounts-coverage.test.ts
+
 import type { SubAccount } from './service.ts'
 
-/** What is known of the backups of one account. */
+/** The backups of one account in the archive. */
 export interface KnownBackup {
   readonly accountId: number
   /** When its newest good snapshot was taken; undefined when all are suspect or damaged. */
@@ -8,13 +10,21 @@ export interface KnownBackup {
 }
 
 /**
- * How well an account is covered:
- * - `covered`: configured, with a fresh good snapshot in the archive.
+ * Whether an account is backed up:
+ * - `covered`: configured, with a recent good snapshot in the archive.
  * - `unconfigured`: it is not configured, whether or not the archive has snapshots of it.
  * - `missing`: the archive holds no good snapshot of it.
  * - `stale`: the newest good one is too old.
  */
 export type CoverageState = 'covered' | 'unconfigured' | 'missing' | 'stale'
+
+/** What each state means. */
+export const coverageReasons: Readonly<Record<CoverageState, string>> = {
+  covered: '',
+  unconfigured: 'no configured account backs it up',
+  missing: 'the archive holds no good snapshot of it',
+  stale: 'its newest good snapshot is too old',
+}
 
 /** The backups of one sub account. */
 export interface Coverage {
@@ -24,7 +34,14 @@ export interface Coverage {
   readonly newestGood: Date | undefined
 }
 
-/** Says which sub accounts are backed up. Pure: asks neither service nor archive. */
+/** The backups of the sub accounts of a main account. */
+export interface CoverageFound {
+  readonly accounts: readonly Coverage[]
+  /** Names of configured accounts whose token the service did not identify. */
+  readonly unidentified: readonly string[]
+}
+
+/** Judges whether each sub account is backed up. Pure: reads neither service nor archive. */
 export function judgeCoverage(
   accounts: readonly SubAccount[],
   known: {

@@ -1,17 +1,19 @@
+// Tested by test/e2e/accounts.test.ts
+
 import { DashkeepError, hintOf, InterruptedError, retell } from '../errors.ts'
 import { listUntil, type PollLimits } from './list-until.ts'
 import type { CreatedSubAccount, NewSubAccount, SubAccount, SubAccountService } from './service.ts'
 
-/** A new account, and whether the list shows it already. */
+/** A new account, and whether the list shows it. */
 export interface Created extends CreatedSubAccount {
   readonly shown: boolean
 }
 
-/** Limits of the search after an interruption: lists in all, and the time for them. */
+/** Limits of the search after an interruption: number of lists, and total time. */
 const interrupted = { lists: 4, timeoutMs: 10_000 }
 
 interface CreateOptions {
-  /** The list of before. */
+  /** The list before the request. */
   readonly before: readonly SubAccount[]
   readonly pollLimits: PollLimits
   readonly signal?: AbortSignal | undefined
@@ -20,8 +22,8 @@ interface CreateOptions {
 }
 
 /**
- * Creates a sub account and lists the accounts until it shows. If it is unclear whether it was
- * created, also after an interruption, the error says what the list shows.
+ * Creates a sub account and reads the list until it shows the account. When it is unclear whether the
+ * account was created, for example after an interruption, the error says what the list shows.
  */
 export async function createAccount(
   service: SubAccountService,
@@ -43,12 +45,12 @@ export async function createAccount(
   return { ...created, shown }
 }
 
-/** A create whose failure is transient was never sent. */
+/** Whether nothing was created. A create with a transient failure was never sent. */
 function changedNothing(service: SubAccountService, error: Error): boolean {
   return service.isRefusal(error) || (error instanceof DashkeepError && error.transient)
 }
 
-/** Looks for an account that has appeared since, of the name that was asked for. */
+/** Searches the list for a new account with the wanted name. */
 async function explainUnclear(
   service: SubAccountService,
   { accountName }: NewSubAccount,
@@ -58,7 +60,7 @@ async function explainUnclear(
   options.onUnclear?.(error)
   const state =
     error instanceof InterruptedError
-      ? `Cannot create the sub account ${accountName}: interrupted by ${error.signal} while the request was under way`
+      ? `Cannot create the sub account ${accountName}: interrupted by ${error.signal} during the request`
       : error.message
   const known = new Set(options.before.map(({ accountId }) => accountId))
   const isCreated = (one: SubAccount) =>
@@ -68,13 +70,13 @@ async function explainUnclear(
     return tellFound(error, state, accounts.find(isCreated))
   } catch (failure) {
     const { name, message } = failure as Error
-    const reason = name === 'TimeoutError' ? 'the list did not come within 10 s' : message
-    const unknown = `${state}; and whether it was created is not known: ${reason}`
+    const reason = name === 'TimeoutError' ? 'the list did not arrive within 10 s' : message
+    const unknown = `${state}; it is unknown whether the account was created: ${reason}`
     return retell(error, unknown, hintOf(error) ?? lookFirst)
   }
 }
 
-/** After an interruption the signal has aborted already, so the search has short limits instead. */
+/** The limits of the search. After an interruption they are short, because the signal is aborted. */
 function searching({ pollLimits, signal }: CreateOptions): Parameters<typeof listUntil>[2] {
   if (!signal?.aborted) return { pollLimits, signal }
   const lists = Math.min(pollLimits.lists, interrupted.lists)
@@ -86,11 +88,11 @@ function searching({ pollLimits, signal }: CreateOptions): Parameters<typeof lis
 
 function tellFound(error: Error, state: string, found: SubAccount | undefined): DashkeepError {
   if (found === undefined) {
-    return retell(error, `${state}; the list does not show a new account of this name`, lookFirst)
+    return retell(error, `${state}; the list shows no new account with this name`, lookFirst)
   }
   return retell(
     error,
-    `${state}; but account ${found.accountId} of this name has appeared since`,
+    `${state}; but the list shows the new account ${found.accountId} with this name`,
     'do not create it again; its token for shipping logs is on the account management page of the web application',
   )
 }

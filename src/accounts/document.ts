@@ -7,11 +7,13 @@ import { furtherMembers, sharingIds } from './settings.ts'
 /** The member that `accounts list --json` adds to each entry of the service's list. */
 export const mainMark = 'isMain'
 
-const gigabytes = z.number('expected GB per day from 0 on').min(0, 'expected GB per day from 0 on')
-const days = 'expected a whole number of days from 1 on'
-const minutes = 'expected whole minutes from 1 on, or null'
+const gigabytes = z
+  .number('expected GB per day, at least 0')
+  .min(0, 'expected GB per day, at least 0')
+const days = 'expected a whole number of days, at least 1'
+const minutes = 'expected whole minutes, at least 1, or null'
 const flag = z.boolean('expected true or false')
-const text = z.string('expected a text')
+const text = z.string('expected text')
 const sharingAccount = z.union([z.int(), z.looseObject({ accountId: z.int() })], {
   error: 'expected the id of an account',
 })
@@ -21,19 +23,19 @@ function utilization(frequencyMinutes: z.ZodType<number | null>) {
   return z.looseObject(members, 'expected frequencyMinutes and utilizationEnabled')
 }
 
-/** What a list shows of each setting. It may show values that a request can no longer set. */
+/** The settings in a list. A list may contain values that a request can no longer set. */
 const listedMembers = {
   accountName: text,
   maxDailyGB: z.number('expected GB per day').nullable(),
   retentionDays: z.number('expected days'),
   searchable: flag,
   accessible: flag,
-  sharingObjectsAccounts: z.array(sharingAccount, 'expected a list of ids of accounts'),
+  sharingObjectsAccounts: z.array(sharingAccount, 'expected a list of account ids'),
   docSizeSetting: flag,
   utilizationSettings: utilization(z.number(minutes).nullable()),
 }
 
-/** What a setting may be changed to, by the specification and the facts of deployed services. */
+/** The values that a request may set, by the specification and by deployed services. */
 const members = {
   ...listedMembers,
   accountName: text.regex(/^[\p{L}\p{N} ._-]+$/u, 'expected letters, digits, space and . _ - only'),
@@ -42,7 +44,7 @@ const members = {
   utilizationSettings: utilization(z.int(minutes).min(1, minutes).nullable()),
 }
 
-/** What a create may ask for. */
+/** The body of a create. */
 const newAccountSchema = z.object({
   email: z.string().regex(/^[^\s@]+@[^\s@]+$/, 'expected an e-mail address'),
   accountName: members.accountName,
@@ -51,10 +53,10 @@ const newAccountSchema = z.object({
 })
 
 /**
- * Reads a full document of settings, or an entry of the list, from JSON text. Every member of the
- * specification must be there. Members that only the list has (`present` shows which) are left
- * out; any other is refused, since a misspelt setting would be reset. Only what differs from
- * `present` is validated. Throws a `usage` error.
+ * Reads all settings, or an entry of the list, from JSON text. The document must have every member of
+ * the specification. Ignores members that only `present`, the listed account, has. Throws a `usage`
+ * error for other members: a misspelt setting would be reset. Validates only settings that differ from
+ * `present`.
  */
 export function parseDocument(text: string, present: SubAccount): Settings {
   const isObject = z.looseObject({}, 'expected one JSON object')
@@ -63,7 +65,7 @@ export function parseDocument(text: string, present: SubAccount): Settings {
   const { accountId } = document
   if (accountId !== undefined && accountId !== present.accountId) {
     throw unusable('the document', [
-      `accountId: it is of another account than ${present.accountId}`,
+      `accountId: expected ${present.accountId}, found another account`,
     ])
   }
   const writable = [...Object.keys(members), ...furtherMembers]
@@ -73,7 +75,7 @@ export function parseDocument(text: string, present: SubAccount): Settings {
   if (unknown.length > 0) {
     throw unusable(
       'the document',
-      unknown.map((name) => `${name}: no setting, and the list does not have it either`),
+      unknown.map((name) => `${name}: unknown setting, which the list does not have either`),
     )
   }
   const settings = Object.entries(document).filter(([name]) => writable.includes(name))
@@ -82,12 +84,12 @@ export function parseDocument(text: string, present: SubAccount): Settings {
   return { ...Object.fromEntries(settings), ...ids } as unknown as Settings
 }
 
-/** Checks the settings that an account is to have. What it has already is not validated. */
+/** Validates the settings that differ from the present ones. Throws a `usage` error. */
 export function checkSettings(settings: Settings, present: Settings): void {
   checked(changedMembers(settings, present), settings, 'the settings')
 }
 
-/** Reads an entry of a list that was kept. Throws for what no list shows. */
+/** Reads an entry of a stored list. Throws when it is not an entry of a list. */
 export function parseListed(entry: unknown): SubAccount {
   const schema = z.looseObject({ accountId: z.int(), ...listedMembers })
   const { data, error } = schema.safeParse(entry, { reportInput: true })
@@ -96,7 +98,7 @@ export function parseListed(entry: unknown): SubAccount {
   throw new DashkeepError(`Cannot read the settings of a sub account: ${problem}`)
 }
 
-/** The schema of the members that are not as the account has them now. */
+/** The schema of the members that differ from the present ones. */
 function changedMembers(wanted: object, present: object): z.ZodType {
   const now = new Map(Object.entries(present))
   const after = new Map(Object.entries(wanted))
@@ -106,7 +108,7 @@ function changedMembers(wanted: object, present: object): z.ZodType {
   return z.looseObject(Object.fromEntries(changed))
 }
 
-/** Checks what a create asks for. Throws a `usage` error that names every problem. */
+/** Validates the body of a create. Throws a `usage` error with every problem. */
 export function checkNewAccount(account: object): void {
   checked(newAccountSchema, account, 'the new account')
 }
@@ -142,8 +144,8 @@ function unusable(what: string, problems: readonly string[], cause?: unknown): D
     problems,
     hint:
       what === 'the document'
-        ? 'a full document has every member that `dashkeep accounts update ID --dry-run` prints'
-        : 'nothing was sent; --help says what each option takes',
+        ? 'the document needs every member that `dashkeep accounts update ID --dry-run` prints'
+        : 'nothing was sent; --help explains the options',
     ...(cause !== undefined && { cause }),
   })
 }

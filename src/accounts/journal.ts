@@ -4,23 +4,23 @@ import { DashkeepError } from '../errors.ts'
 import { describeFileError, openFresh, readSmallFile } from '../local-files.ts'
 import { type MovePlan, withTotals } from './move-plan.ts'
 
-/** What has to be known of a move to finish it after the process was killed. */
+/** The data of a move that is needed to finish it after the process was killed. */
 export interface MoveRecord {
   readonly formatVersion: 1
   readonly mainAccountId: number
   readonly plan: MovePlan
-  /** Steps of the plan, from the first, that may have been sent. */
+  /** Number of steps, from the first, that may have been sent. */
   readonly begun: number
 }
 
-/** The record of the one move under way, in a file. */
+/** The file that records an unfinished move. */
 export interface MoveJournal {
   readonly path: string
-  /** Begins the record. Throws when the file is there: a move is under way, or was left unfinished. */
+  /** Creates the file. Throws when it exists: another move is running or unfinished. */
   begin(record: MoveRecord): Promise<void>
-  /** Puts a newer record in the place of the old one: at every instant one of the two is there. */
+  /** Replaces the record in one step, so that a complete record always exists. */
   write(record: MoveRecord): Promise<void>
-  /** Takes the record away. Succeeds when it is already gone. */
+  /** Deletes the file. Succeeds when it does not exist. */
   end(): Promise<void>
 }
 
@@ -36,13 +36,13 @@ const recordSchema: z.ZodType<MoveRecord> = z.object({
   begun: z.int().min(0),
 })
 
-/** Only the user that runs dashkeep may read the accounts and their plans. */
+/** Only the user that runs dashkeep may read the journal. */
 const fileMode = 0o600
 
-/** Room for moves between 50,000 accounts. */
+/** Enough for a move between 50,000 accounts. */
 const MAX_JOURNAL_BYTES = 16 * 1024 ** 2
 
-/** A journal at this path. Nothing is written before the first call. */
+/** Creates a journal for this path. Writes nothing before the first call. */
 export function createMoveJournal(path: string): MoveJournal {
   const put = async (opening: Promise<FileHandle>, record: MoveRecord) => {
     await using file = await opening
@@ -66,8 +66,8 @@ export function createMoveJournal(path: string): MoveJournal {
 }
 
 /**
- * Reads the record of a move; undefined when there is none. What the accounts take together is
- * added up anew: a file may say anything.
+ * Reads the record of a move; undefined when there is none. Computes the total capacities again, because
+ * somebody may have edited the file.
  */
 export async function readMoveRecord(path: string): Promise<MoveRecord | undefined> {
   const reading = readSmallFile(path, { maxBytes: MAX_JOURNAL_BYTES })
@@ -75,17 +75,17 @@ export async function readMoveRecord(path: string): Promise<MoveRecord | undefin
     if (cause.code === 'ENOENT') return undefined
     throw new DashkeepError(`Cannot read the journal ${path}: ${describeFileError(cause)}`, {
       kind: 'usage',
-      hint: 'give --journal the file that the move has begun',
+      hint: 'name the journal of the move with --journal',
       cause,
     })
   })
   if (text === undefined) return undefined
   const result = recordSchema.safeParse(parsed(text))
   if (result.success) return withSafeTotals(result.data, path)
-  // Only its beginning can be incomplete: later records take the place of whole ones.
-  throw new DashkeepError(`Cannot use the journal ${path}: it is incomplete or of another kind`, {
+  // Only a first record can be incomplete. Later records replace a complete one.
+  throw new DashkeepError(`Cannot use the journal ${path}: it is incomplete or not a journal`, {
     kind: 'usage',
-    hint: 'a move that was killed while it began its journal has sent nothing: remove the file then',
+    hint: 'if the move was killed while it created the journal, it has sent nothing: remove the file',
   })
 }
 
@@ -93,10 +93,10 @@ function withSafeTotals(record: MoveRecord, path: string): MoveRecord {
   const plan = withTotals(record.plan.steps)
   if (plan.endGb <= plan.startGb) return { ...record, plan }
   throw new DashkeepError(
-    `Cannot use the journal ${path}: its accounts would take ${plan.endGb} GB per day together instead of ${plan.startGb}`,
+    `Cannot use the journal ${path}: its accounts would have ${plan.endGb} GB per day in total instead of ${plan.startGb}`,
     {
       kind: 'usage',
-      hint: 'no move records this: look at the file, remove it, and begin a new move',
+      hint: 'dashkeep never writes such a journal: look at the file, remove it, and start a new move',
     },
   )
 }
@@ -112,9 +112,9 @@ function parsed(text: string): unknown {
 /** The error of a move whose journal already exists. */
 export function moveUnderWay(path: string, cause?: unknown): DashkeepError {
   return new DashkeepError(
-    `Cannot move capacity: ${path} is the journal of a move that is under way or was not finished`,
+    `Cannot move capacity: ${path} is the journal of a move that is running or unfinished`,
     {
-      hint: 'if no other move is running, finish that one with --resume, or give it up with --discard',
+      hint: 'if no other move is running, finish that move with --resume, or delete its journal with --discard',
       cause,
     },
   )
@@ -124,7 +124,7 @@ function explainAs(path: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     if (error.code === 'EEXIST') throw moveUnderWay(path, error)
     throw new DashkeepError(`Cannot write the journal ${path}: ${describeFileError(error)}`, {
-      hint: 'give --journal a file in a folder that this user may write to',
+      hint: 'use --journal with a file in a folder where this user may write',
       cause: error,
     })
   }

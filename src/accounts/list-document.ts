@@ -1,13 +1,15 @@
+// Tested by test/e2e/accounts-restore.test.ts
+
 import { parseListed } from './document.ts'
 import type { Settings, SubAccount } from './service.ts'
 import { settingsOf } from './settings.ts'
 
-/** What snapshots and the configuration call the settings of sub accounts. */
+/** The name of the settings of sub accounts in snapshots and in the configuration. */
 export const subAccountsType = 'sub-accounts'
 
 /**
- * The list of sub accounts in the form of an export, so that a snapshot keeps it as it keeps saved
- * objects: a hit for each account, its entry of the list in the member `sub-accounts`.
+ * Encodes the list of sub accounts like an export of saved objects, so that a snapshot can store it. Each
+ * account is a hit. Its entry of the list is the member `sub-accounts`.
  */
 export function encodeList(accounts: readonly SubAccount[]): Uint8Array {
   const hits = accounts.map((account) => ({
@@ -18,7 +20,7 @@ export function encodeList(accounts: readonly SubAccount[]): Uint8Array {
   return Buffer.from(JSON.stringify({ kibanaVersion: 'none', hits }))
 }
 
-/** Reads the settings out of a hit of such a document. Throws for what does not hold them. */
+/** Reads the settings from a hit of such a document. Throws when the hit has none. */
 export function decodeHit(hit: Uint8Array): { accountId: number; settings: Settings } {
   const { _source } = JSON.parse(Buffer.from(hit).toString()) as {
     _source: Record<typeof subAccountsType, unknown>

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SubAccount, SubAccountService } from './service.ts'
 
-/** How long a write may take to show in a list. */
+/** Limits of the wait until a list shows a change. */
 export interface PollLimits {
-  /** Before the list is asked for a second time; doubles up to sixteen times as much. */
+  /** Wait before the second list. Doubles each time, up to 16 times this value. */
   readonly waitMs: number
-  /** Lists in all. */
+  /** Maximum number of lists. */
   readonly lists: number
 }
 
-/** Asks for the list until it is as it should be, or the limit is reached; returns the last list. */
+/** Reads the list until `isShown` accepts it or the limit is reached. Returns the last list. */
 export async function listUntil(
   service: SubAccountService,
   isShown: (accounts: readonly SubAccount[]) => boolean,

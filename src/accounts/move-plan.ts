@@ -2,7 +2,7 @@ import { DashkeepError } from '../errors.ts'
 import type { Settings, SubAccount } from './service.ts'
 import { findSubAccount, settingsOf } from './settings.ts'
 
-/** One replace of a move; GB per day. */
+/** One replace of a move. Capacities are GB per day. */
 export interface MoveStep {
   readonly accountId: number
   readonly accountName: string
@@ -12,20 +12,21 @@ export interface MoveStep {
 
 /** A move of capacity between sub accounts, in the order of its requests. */
 export interface MovePlan {
-  /** Empty when every account has what it is to have. */
+  /** Empty when every account has its wanted capacity. */
   readonly steps: readonly MoveStep[]
-  /** What the accounts take together before; never exceeded on the way. */
+  /** Total capacity before the move. No step exceeds it. */
   readonly startGb: number
   readonly endGb: number
 }
 
-/** The wanted capacities of a move of some GB per day from one account to another. */
+/** Computes the wanted capacities of a move from one account to another. */
 export function transfer(
   accounts: readonly SubAccount[],
   { from, to, gb, mainId }: { from: number; to: number; gb: number; mainId: number },
 ): Map<number, number> {
-  if (from === to) throw refused('both are the same account', 'name two with --from and --to')
-  if (!(gb > 0)) throw refused(`${gb} GB is nothing to move`, 'give more than 0 with --gb')
+  if (from === to)
+    throw refused('both are the same account', 'use different accounts for --from and --to')
+  if (!(gb > 0)) throw refused(`${gb} GB is nothing to move`, 'use --gb with a number above 0')
   const capacity = (id: number) => capacityOf(findSubAccount(accounts, id, mainId))
   return new Map([
     [from, exactGb(capacity(from) - gb)],
@@ -34,12 +35,12 @@ export function transfer(
 }
 
 /**
- * Orders the replaces of a move: accounts that give are reduced first, the one with the higher
- * maxDailyGB before the others (specification, "Reallocating capacity"); then the others are
- * increased. So the accounts never take more together than at the start. Pure: sends nothing.
+ * Plans the replaces of a move. Reductions come first, highest maxDailyGB first (specification,
+ * "Reallocating capacity"). Increases follow. So the total never exceeds the total at the start. Pure:
+ * sends nothing.
  *
- * Throws a `usage` error when the accounts would take more at the end, when one that gives would
- * keep less than `minGb`, and for accounts whose capacity is no number.
+ * Throws a `usage` error when the total would grow, when a reduced account would keep less than `minGb`,
+ * and for accounts without a capacity of their own.
  */
 export function planMove(
   accounts: readonly SubAccount[],
@@ -54,8 +55,8 @@ export function planMove(
   const { startGb, endGb } = withTotals(steps)
   if (endGb > startGb) {
     throw refused(
-      `the accounts would take ${endGb} GB per day together instead of ${startGb}`,
-      'a move gives no more than it takes; `dashkeep accounts update` raises one account alone',
+      `the accounts would have ${endGb} GB per day in total instead of ${startGb}`,
+      'a move must not increase the total; `dashkeep accounts update` increases one account alone',
     )
   }
   const higherFirst = steps.toSorted((one, other) => other.fromGb - one.fromGb)
@@ -64,29 +65,29 @@ export function planMove(
   return withTotals([...reductions, ...increases])
 }
 
-/** A plan of these steps. */
+/** Makes a plan of these steps. */
 export function withTotals(steps: readonly MoveStep[]): MovePlan {
   const startGb = sumGb(steps.map(({ fromGb }) => fromGb))
   return { steps, startGb, endGb: sumGb(steps.map(({ toGb }) => toGb)) }
 }
 
-/** A step of a move that was begun, with what the list shows of its account. */
+/** A step of an unfinished move, with the listed capacity of its account. */
 export interface ListedStep extends MoveStep {
-  /** Null for a flexible account, undefined for one that is not listed. */
+  /** Null for a flexible account; undefined when the account is not listed. */
   readonly listedGb: number | null | undefined
 }
 
-/** What the list shows of a move that was begun and not finished. */
+/** The state of an unfinished move, by the list. */
 export interface MoveReview {
   readonly steps: readonly ListedStep[]
-  /** What the accounts take together by the list, and once the move is finished. */
+  /** Total capacity now, and after the move. */
   readonly nowGb: number
   readonly endGb: number
-  /** Why the move cannot be finished: what others have changed since. */
+  /** Changes by others that prevent finishing the move. */
   readonly conflicts: readonly string[]
 }
 
-/** Compares a move that was begun with a list. Pure: sends nothing. */
+/** Compares an unfinished move with a list. Pure: sends nothing. */
 export function reviewMove(
   accounts: readonly SubAccount[],
   steps: readonly MoveStep[],
@@ -104,15 +105,15 @@ export function reviewMove(
   }
 }
 
-/** What others have changed of a step's account; undefined when it has one of its two capacities. */
+/** The change by somebody else; undefined when the account has its old or its new capacity. */
 function conflictOf({ accountId, fromGb, toGb, listedGb }: ListedStep): string | undefined {
   if (listedGb === fromGb || listedGb === toGb) return undefined
-  if (listedGb === undefined) return `sub account ${accountId} is not in the list any more`
+  if (listedGb === undefined) return `the list does not contain sub account ${accountId} any more`
   const now = listedGb === null ? 'no capacity of its own' : `${listedGb} GB per day`
-  return `somebody else has set account ${accountId} to ${now}, it was to go from ${fromGb} to ${toGb}`
+  return `somebody else has set account ${accountId} to ${now}; the move changes it from ${fromGb} to ${toGb}`
 }
 
-/** The bodies of a plan's replaces, in their order, as the list shows the accounts. */
+/** The bodies of the requests of a plan, in order. Other settings come from the list. */
 export function bodiesOf(
   accounts: readonly SubAccount[],
   { steps }: MovePlan,
@@ -123,7 +124,7 @@ export function bodiesOf(
   })
 }
 
-/** Adds GB without the noise of binary fractions. */
+/** Adds GB without rounding errors of binary fractions. */
 export function sumGb(gigabytes: readonly number[]): number {
   return exactGb(gigabytes.reduce((sum, gb) => sum + gb, 0))
 }
@@ -136,7 +137,7 @@ function capacityOf({ accountId, maxDailyGB }: SubAccount): number {
   if (maxDailyGB !== null) return maxDailyGB
   throw refused(
     `account ${accountId} is flexible: its maxDailyGB is null`,
-    'give it a capacity of its own first, with `dashkeep accounts update`',
+    'set its capacity first, with `dashkeep accounts update`',
   )
 }
 
@@ -144,8 +145,8 @@ function refuseTooLittle({ accountId, fromGb, toGb }: MoveStep, minGb: number): 
   const least = Math.max(minGb, 0)
   if (toGb >= fromGb || toGb >= least) return
   throw refused(
-    `account ${accountId} would keep ${toGb} of ${fromGb} GB per day, the least is ${least}`,
-    'move less; --min-gb sets the least that an account keeps',
+    `account ${accountId} would keep ${toGb} of ${fromGb} GB per day, less than the minimum of ${least}`,
+    'move less, or set another minimum with --min-gb',
   )
 }
 

@@ -5,18 +5,18 @@ import { type MoveStep, reviewMove } from './move-plan.ts'
 import type { Settings, SubAccount, SubAccountService } from './service.ts'
 import { findSubAccount, settingsOf } from './settings.ts'
 
-/** What one account takes once a move has ended, as far as the service has acknowledged it. */
+/** The capacity of an account after a move. */
 export interface MovedAccount extends MoveStep {
-  /** Undefined when it is unclear whether the service did what it was asked. */
+  /** The acknowledged capacity; undefined when it is unclear whether the last request succeeded. */
   readonly nowGb: number | undefined
-  /** What the last list shows, when it was read after the last request for this account. */
+  /** The listed capacity, if the list was read after the last request for this account. */
   readonly listedGb: number | null | undefined
 }
 
 /**
- * How a move ended:
- * - `moved`: every account has what it is to have; `shown` tells whether the list shows it.
- * - `undone`: a step failed, and every account has what it had.
+ * The result of a move:
+ * - `moved`: every account has its new capacity; `shown` tells whether the list shows it.
+ * - `undone`: a step failed, and every account has its old capacity.
  * - `unfinished`: a step failed and could not be undone, or undoing it would not be safe. The
  *   journal is kept.
  */
@@ -26,33 +26,33 @@ export type MoveOutcome = { readonly accounts: readonly MovedAccount[] } & (
   | { readonly ended: 'unfinished'; readonly error: Error; readonly undoError?: Error | undefined }
 )
 
-/** What a move needs besides its record. */
-export interface MoveOptions {
-  /** Holds the record already. */
+/** Options of a move. */
+interface MoveOptions {
+  /** Contains the record already. */
   readonly journal: MoveJournal
   readonly mainId: number
   readonly pollLimits: PollLimits
   readonly signal?: AbortSignal | undefined
 }
 
-/** An account has neither what it had nor what it is to have. */
+/** An account has neither its old nor its new capacity: somebody else has changed it. */
 export class ChangedMeanwhile extends DashkeepError {
   constructor(conflict: string) {
-    super(`Cannot go on with the move: ${conflict}`, {
-      hint: 'either give each account one of its two capacities again with `dashkeep accounts update` and --resume, or give the move up with --discard and begin a new one',
+    super(`Cannot continue the move: ${conflict}`, {
+      hint: 'set each account to its old or new capacity with `dashkeep accounts update` and continue with --resume, or delete the journal with --discard and start a new move',
     })
   }
 }
 
 /**
- * Carries out a move, one replace at a time. A record that was begun before is carried out again
- * from its first step: a replace that comes twice changes nothing, and a list may be old.
+ * Carries out a move, one replace at a time. Repeats an unfinished move from its first step: a repeated
+ * replace changes nothing, and a list may be outdated.
  *
- * The accounts are listed before each step. The step keeps all other members as they are then;
- * nothing is increased before every reduction shows; and the move stops when somebody else has
- * changed the capacity of one of its accounts. When a step fails, all that may have been done is
- * undone, the newest first, so that the sum does not exceed the start on the way back either.
- * Nothing is undone when interrupted, nor over what somebody else has changed.
+ * Reads the list before each step, and keeps all other settings of the account. Increases an account only
+ * when the list shows every reduction. Stops when somebody else has changed the capacity of an account.
+ *
+ * When a step fails, undoes all steps that may have been done, newest first, so that the total never
+ * exceeds the total at the start. Undoes nothing after an interruption or a change by somebody else.
  */
 export async function applyMove(
   service: SubAccountService,
@@ -85,12 +85,12 @@ export async function applyMove(
   return { ended: 'moved', shown, accounts: capacities.now() }
 }
 
-/** What the accounts of a move take, as far as it is known. */
+/** The known capacities of the accounts of a move. */
 interface Capacities {
-  /** Takes note of what a list shows. Throws when others have changed the account of such a step. */
+  /** Records a list. Throws when somebody else has changed the account of a step in `judged`. */
   see(accounts: readonly SubAccount[], judged: readonly MoveStep[]): void
   replace(step: MoveStep, settings: Settings, gb: number): Promise<void>
-  /** Steps whose account may not have what it had, the newest first. */
+  /** Steps whose account may not have its old capacity, newest first. */
   touched(): MoveStep[]
   now(): MovedAccount[]
 }
@@ -132,7 +132,7 @@ function createCapacities(
   }
 }
 
-/** Lists until a step may be done, and returns the settings that its account has. */
+/** Reads the list until a step may be sent, and returns the account's settings. */
 async function readBefore(
   service: SubAccountService,
   step: MoveStep,
@@ -150,11 +150,11 @@ async function readBefore(
   const ids = late.map(({ accountId }) => accountId).join(', ')
   throw new DashkeepError(
     `Cannot increase account ${step.accountId}: the list does not show yet that ${ids} was reduced`,
-    { hint: 'try again in a while' },
+    { hint: 'try again in a few minutes' },
   )
 }
 
-/** Takes the accounts back to what they had; returns what kept it from doing so. */
+/** Restores the old capacities. Returns the error when this fails. */
 async function undo(
   service: SubAccountService,
   capacities: Capacities,

@@ -1,11 +1,13 @@
+// Tested by test/e2e/accounts-restore.test.ts
+
 import { type PlannedChange, planChange } from './change.ts'
 import type { Settings, SubAccount } from './service.ts'
 import { findSubAccount } from './settings.ts'
 
 /**
- * Plans to give accounts the settings that they had: those whose capacity is reduced come first,
- * the one with the higher maxDailyGB before the others, so that none takes what is not free yet.
- * Accounts that have them are left out. Throws a `usage` error for accounts that are gone.
+ * Plans the replaces that restore settings. Reductions of capacity come first, highest maxDailyGB first,
+ * so that the total does not grow. Leaves out accounts that have these settings. Throws a `usage` error
+ * for accounts that the service does not list.
  */
 export function planSettings(
   present: readonly SubAccount[],

@@ -1,13 +1,13 @@
-/** An account that shares its objects with a sub account, as lists of deployed services name it. */
-export interface SharingAccount {
+/** An account that shares its objects with a sub account, in the form of deployed services. */
+interface SharingAccount {
   readonly accountId: number
   readonly accountName?: string | undefined
 }
 
-/** Settings that a list shows as a replace takes them. */
+/** Settings with the same form in a list and in a replace. */
 interface SharedSettings {
   readonly accountName: string
-  /** GB per day, possibly fractional; null for accounts that take what is left. */
+  /** GB per day, possibly fractional; null for flexible accounts, which use the remaining capacity. */
   readonly maxDailyGB: number | null
   readonly retentionDays: number
   readonly searchable: boolean
@@ -19,27 +19,27 @@ interface SharedSettings {
   }
 }
 
-/** A sub account as the list shows it, members unknown here included. */
+/** A sub account in the list. May have unknown members. */
 export interface SubAccount extends SharedSettings {
   readonly accountId: number
-  /** Ids by the specification's form of the service, objects by the deployed one. */
+  /** Ids according to the specification; objects in deployed services. */
   readonly sharingObjectsAccounts: readonly (number | SharingAccount)[]
   readonly [member: string]: unknown
 }
 
-/** Everything that a replace sets. What is left out of it may be reset by the service. */
+/** The settings in a replace. The service may reset a missing setting. */
 export interface Settings extends SharedSettings {
   readonly sharingObjectsAccounts: readonly number[]
-  /** This and below: writable in deployed services beyond the specification. */
+  /** This and the following members exist only in deployed services. */
   readonly isFlexible?: unknown
   readonly reservedDailyGB?: unknown
   readonly softLimitGB?: unknown
   readonly snapSearchRetentionDays?: unknown
 }
 
-/** What a create asks for. */
+/** The body of a create. */
 export interface NewSubAccount {
-  /** Of a user who is an admin of the main account. */
+  /** Email of an admin user of the main account. */
   readonly email: string
   readonly accountName: string
   readonly retentionDays: number
@@ -47,10 +47,10 @@ export interface NewSubAccount {
   readonly sharingObjectsAccounts?: readonly number[]
 }
 
-/** What a create answers. */
+/** The answer to a create. */
 export interface CreatedSubAccount {
   readonly accountId: number
-  /** Secret: ships logs to the new account. */
+  /** Secret token for shipping logs to the new account. */
   readonly accountToken: string
 }
 
@@ -59,17 +59,17 @@ interface CallOptions {
 }
 
 /**
- * The sub accounts of one main account: the only thing this part knows of the service.
+ * The part of the service that manages the sub accounts of one main account.
  *
- * Every failure is an error with a hint; what may be repeated has been.
+ * Every failure is an error with a hint. Transient failures have been repeated where that is safe.
  */
 export interface SubAccountService {
-  /** May hold the main account too, and may show a write only seconds later. */
+  /** May include the main account. May show a change only seconds later. */
   listSubAccounts(options?: CallOptions): Promise<readonly SubAccount[]>
-  /** Never repeated once anything was sent. */
+  /** A request that was sent is never repeated. */
   createSubAccount(account: NewSubAccount, options?: CallOptions): Promise<CreatedSubAccount>
   /** Overwrites every setting of the account. */
   replaceSubAccount(accountId: number, settings: Settings, options?: CallOptions): Promise<void>
-  /** Whether the service refused, so that the request that failed like this changed nothing. */
+  /** Whether the service refused the request, so that nothing has changed. */
   isRefusal(error: unknown): boolean
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { DashkeepError } from '../errors.ts'
 import type { Settings, SubAccount } from './service.ts'
 
-/** Members that deployed services know beyond the specification, and take in a replace. */
+/** Writable members of deployed services that the specification does not have. */
 export const furtherMembers = [
   'isFlexible',
   'reservedDailyGB',
@@ -11,9 +11,8 @@ export const furtherMembers = [
 ] as const
 
 /**
- * What a replace sends to leave an account as the list shows it: every member of the
- * specification, accounts that share objects by their ids, and the further writable members that
- * the list returned.
+ * The body of a replace that changes nothing: every member of the specification, ids of the accounts that
+ * share objects, and further writable members that the list has.
  */
 export function settingsOf(account: SubAccount): Settings {
   const further = furtherMembers.filter((member) => account[member] !== undefined)
@@ -30,12 +29,12 @@ export function settingsOf(account: SubAccount): Settings {
   }
 }
 
-/** Ids of the accounts that share objects, in whichever form a list names them. */
+/** Ids of the accounts that share objects, from either form of the list. */
 export function sharingIds(entries: SubAccount['sharingObjectsAccounts']): number[] {
   return entries.map((entry) => (typeof entry === 'number' ? entry : entry.accountId))
 }
 
-/** One setting that differs; undefined where a side does not have it. */
+/** A setting that differs; undefined on a side that does not have it. */
 export interface SettingChange {
   /** Such as `maxDailyGB` or `utilizationSettings.frequencyMinutes`. */
   readonly member: string
@@ -43,7 +42,7 @@ export interface SettingChange {
   readonly after: unknown
 }
 
-/** Compares settings member by member; the order of accounts that share objects does not count. */
+/** Compares settings by member. Ignores the order of the accounts that share objects. */
 export function diffSettings(before: Settings, after: Settings): SettingChange[] {
   const [old, fresh] = [flatten(before), flatten(after)]
   return [...new Set([...old.keys(), ...fresh.keys()])]

@@ -1,14 +1,16 @@
-import type { AccountStatus } from './status.ts'
+// Tested by test/e2e/future.test.ts
 
-/** What `status` says of an account; `missing` when the archive holds nothing of it. */
+import type { AccountJudgement } from './status.ts'
+
+/** State of an account in the archive; `missing` when the archive has no snapshot of it. */
 export type AccountState = 'good' | 'stale' | 'suspect' | 'damaged' | 'from-future' | 'missing'
 
 /**
- * Judges what the archive says of an account. An account is stale when its newest good snapshot is
- * older than `maxAgeMs`; stale outweighs the other states. Pure.
+ * Returns the state of an account. It is stale when its newest good snapshot is older than
+ * `maxAgeMs`, whatever else is wrong. Pure.
  */
 export function stateOf(
-  { newestGoodAt, suspects, problems, fromFuture }: AccountStatus,
+  { newestGoodAt, suspects, problems, fromFuture }: AccountJudgement,
   { now, maxAgeMs }: { now: Date; maxAgeMs: number | undefined },
 ): AccountState {
   if (newestGoodAt === undefined) {
@@ -28,8 +30,8 @@ interface NamedAccount {
 }
 
 /**
- * Finds the accounts of which the archive holds nothing. An account without a configured id is there
- * when the newest snapshot of some account was taken under its configured name. Pure.
+ * Finds the accounts that have no snapshot in the archive. An account without a configured id is
+ * found by the configured name in the newest snapshot of each account. Pure.
  */
 export function findMissing<Account extends NamedAccount>(
   accounts: readonly Account[],

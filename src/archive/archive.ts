@@ -6,6 +6,7 @@ import { type ObjectStore, ObjectTooLargeError, type StoredObject } from '../sto
 import {
   decodeManifest,
   encodeManifest,
+  holderOf,
   type Manifest,
   ManifestError,
   maxManifestBytes,
@@ -16,31 +17,33 @@ import { snapshotTime } from './snapshot-name.ts'
 export const manifestName = 'manifest.json'
 
 /**
- * The file in a snapshot's folder that says that `verify` has found data files there damaged. A
- * backup sees it in the listing that it makes anyway, and shares none of the folder's files.
+ * Note in a snapshot's folder that `verify` has found damaged data files there. A backup sees the
+ * note in its listing and shares none of the folder's files.
  */
 export const damageNoteName = 'damaged.json'
 
-/** One folder of the archive, as a listing of keys shows it. */
+/** A folder of the archive, made from a listing of keys. */
 export interface SnapshotFolder {
   readonly accountId: number
   readonly snapshot: string
-  /** The second in which it was taken, from its name. */
+  /** Time of the snapshot, to the second, from its name. */
   readonly takenAt: Date
-  /** Whether it has a manifest: without one it is not a snapshot, but the remains of a run. */
+  /** Whether it has a manifest. A folder without one was left by an interrupted run. */
   readonly complete: boolean
-  /** Its files, the manifest included, by name. */
+  /** All files by name, including the manifest. */
   readonly files: ReadonlyMap<string, StoredObject>
 }
 
-/** Bytes of the files in a folder. */
+/** Total size of the files in a folder, in bytes. */
 export function sizeOf({ files }: Pick<SnapshotFolder, 'files'>): number {
   return [...files.values()].reduce((sum, { size }) => sum + size, 0)
 }
 
-/** A manifest with the SHA-256 of its bytes (hex), which the next manifest records. */
+/** A manifest as it is stored. */
 export interface StoredManifest {
   readonly manifest: Manifest
+  readonly bytes: Uint8Array
+  /** SHA-256 of the bytes (hex). The next manifest records it. */
   readonly manifestSha256: string
 }
 
@@ -49,39 +52,51 @@ export function fileKey(accountId: number, snapshot: string, name: string): stri
   return `${accountId}/${snapshot}/${name}`
 }
 
-/** The key of an export's file: in the snapshot's own folder, or in the one it is the same as. */
+/** The key of a data file. It is in the folder that `holderOf` names. */
 export function dataFileKey(manifest: Manifest, file: DataFile): string {
-  return fileKey(manifest.account.id, manifest.sameAs ?? manifest.snapshot, file.name)
+  return fileKey(manifest.account.id, holderOf(manifest), file.name)
 }
 
 /**
- * Lists the archive's folders in the order of accounts (as text) and time, from the keys alone.
- * `startAfter` is a key: listing begins behind it.
+ * Lists the folders of the archive, sorted by account (as text) and time. Reads only keys. The
+ * listing starts after the key `startAfter`.
  */
 export async function* listFolders(
   store: ObjectStore,
   options: {
     accountId?: number | undefined
+    /** Lists the folder of this snapshot of the account alone. */
+    snapshot?: string | undefined
     startAfter?: string | undefined
     signal?: AbortSignal | undefined
   } = {},
 ): AsyncGenerator<SnapshotFolder> {
-  const { accountId, startAfter, signal } = options
-  const prefix = accountId === undefined ? '' : `${accountId}/`
+  const { accountId, snapshot, startAfter, signal } = options
+  const account = accountId === undefined ? '' : `${accountId}/`
+  const prefix = snapshot === undefined ? account : `${account}${snapshot}/`
   let current: (SnapshotFolder & { files: Map<string, StoredObject> }) | undefined
   for await (const object of store.list(prefix, { startAfter, signal })) {
-    const place = parseKey(object.key)
-    if (place === undefined) continue
-    if (current?.accountId !== place.accountId || current.snapshot !== place.snapshot) {
+    const parsed = parseKey(object.key)
+    if (parsed === undefined) continue
+    if (current?.accountId !== parsed.accountId || current.snapshot !== parsed.snapshot) {
       if (current !== undefined) yield withCompleteness(current)
-      current = { ...place, complete: false, files: new Map() }
+      current = { ...parsed, complete: false, files: new Map() }
     }
-    current.files.set(place.file, object)
+    current.files.set(parsed.file, object)
   }
   if (current !== undefined) yield withCompleteness(current)
 }
 
-/** Lists the archive account by account; accounts without a single folder do not show. */
+/** The ids of all accounts of the archive, by the names of its folders. One of them may be empty. */
+export async function listAccountIds(
+  store: ObjectStore,
+  options: { signal?: AbortSignal | undefined } = {},
+): Promise<number[]> {
+  const prefixes = await Array.fromAsync(store.listPrefixes(options))
+  return prefixes.flatMap((prefix) => readAccountId(prefix.slice(0, -1)) ?? [])
+}
+
+/** Lists the folders of the archive by account. Skips accounts without a folder. */
 export async function* listAccounts(
   store: ObjectStore,
   options: { accountId?: number | undefined; signal?: AbortSignal | undefined } = {},
@@ -101,12 +116,12 @@ function withCompleteness(folder: SnapshotFolder): SnapshotFolder {
   return { ...folder, complete: folder.files.has(manifestName) }
 }
 
-/** Whether a key is that of a file in a snapshot's folder. */
+/** Whether a key names a file in the folder of a snapshot. */
 export function isSnapshotFile(key: string): boolean {
   return parseKey(key) !== undefined
 }
 
-/** Whether a key is that of the folder of an account or of a snapshot, without a slash at its end. */
+/** Whether a key, without a final slash, names the folder of an account or of a snapshot. */
 export function isArchiveFolder(key: string): boolean {
   const [account = '', snapshot, ...rest] = key.split('/')
   if (readAccountId(account) === undefined || rest.length > 0) return false
@@ -123,13 +138,13 @@ function parseKey(key: string) {
 }
 
 /**
- * Encodes a manifest, and proves first that every reader will find and read it. Throws when one
- * would not; nothing has been written by then.
+ * Encodes a manifest and checks that a listing shows its key and that readers can decode it. Throws
+ * otherwise, before anything is written.
  */
 export function encodeReadable(manifest: Manifest): Uint8Array {
   const { account, snapshot, exports } = manifest
   const key = fileKey(account.id, snapshot, manifestName)
-  if (!isSnapshotFile(key)) throw unwritable(key, 'no listing would show it')
+  if (!isSnapshotFile(key)) throw unwritable(key, 'a listing would not show it')
   const names = new Set([manifestName, damageNoteName])
   const taken = exports.find(({ file }) => names.has(file.name))
   if (taken) throw unwritable(key, `the archive itself has a file ${taken.file.name}`)
@@ -147,13 +162,13 @@ export function encodeReadable(manifest: Manifest): Uint8Array {
 
 function unwritable(key: string, state: string): DashkeepError {
   return new DashkeepError(`Cannot write the manifest ${key}: ${state}`, {
-    hint: "look at the account's name, the types, the kibanaVersion and this machine's clock: one of them has no place in a manifest",
+    hint: "check the account's name, the types, the kibanaVersion and this machine's clock: a manifest cannot contain one of them",
   })
 }
 
 /**
- * Whether a folder has its manifest at this moment, whatever an earlier listing said. Reads the
- * manifest, since a listing costs as much as a write and a read a twelfth of it.
+ * Whether a folder has its manifest now, even if an earlier listing showed something else. Reads
+ * the manifest, because a read costs a twelfth of a listing.
  */
 export async function hasManifest(
   store: ObjectStore,
@@ -170,8 +185,8 @@ export async function hasManifest(
 }
 
 /**
- * Reads a snapshot's manifest. Throws a `ManifestError` when it is not there, cannot be used, or is
- * that of another snapshot.
+ * Reads the manifest of a snapshot. Throws a `ManifestError` when it does not exist, is invalid, or
+ * describes another snapshot.
  */
 export async function readManifest(
   store: ObjectStore,
@@ -190,7 +205,7 @@ export async function readManifest(
     throw new ManifestError(
       `Cannot read snapshot ${snapshot} of account ${accountId}: no manifest`,
       {
-        hint: '`dashkeep list` shows the snapshots there are',
+        hint: '`dashkeep list` shows the existing snapshots',
       },
     )
   }
@@ -198,13 +213,13 @@ export async function readManifest(
   if (manifest.snapshot !== snapshot || manifest.account.id !== accountId) {
     throw new ManifestError(
       `Cannot read the manifest ${key}: it is the manifest of snapshot ${manifest.snapshot} of account ${manifest.account.id}`,
-      { kind: 'unverified', hint: 'somebody moved or copied it; put it back where it belongs' },
+      { kind: 'unverified', hint: 'somebody moved or copied it; move it back to its folder' },
     )
   }
-  return { manifest, manifestSha256: createHash('sha256').update(bytes).digest('hex') }
+  return { manifest, bytes, manifestSha256: createHash('sha256').update(bytes).digest('hex') }
 }
 
-/** The same, with the `ManifestError` as a value. */
+/** As `readManifest`, but returns a `ManifestError` instead of throwing it. */
 export async function tryReadManifest(
   ...args: Parameters<typeof readManifest>
 ): Promise<StoredManifest | ManifestError> {

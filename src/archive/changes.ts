@@ -8,10 +8,10 @@ import { type Change, createComparison, type NamedObject } from './compare.ts'
 import type { ChangeCounts, Manifest, ManifestExport } from './manifest.ts'
 import { proveExport } from './prove-export.ts'
 
-/** Longest list of objects named for one type and kind of change; the counts are always whole. */
+/** Longest list of objects for one type and one kind of change. The counts have no limit. */
 const MAX_NAMED = 1000
 
-/** How the objects of one type changed: counts, and the objects by name (at most 1,000 a kind). */
+/** How the objects of one type changed: counts, and at most 1,000 objects for each kind of change. */
 export interface TypeChanges {
   readonly type: string
   readonly counts: ChangeCounts
@@ -20,20 +20,20 @@ export interface TypeChanges {
   readonly changed: readonly NamedObject[]
 }
 
-/** No object of a type changed. */
+/** The result when no object of a type changed. */
 export function noChanges(type: string): TypeChanges {
   const counts = { added: 0, removed: 0, changed: 0 }
   return { type, counts, added: [], removed: [], changed: [] }
 }
 
-/** The changes of all types together. */
+/** Sums the changes of all types. */
 export function totalChanges(changes: readonly TypeChanges[]): ChangeCounts {
   const total = (kind: keyof ChangeCounts) =>
     changes.reduce((sum, { counts }) => sum + counts[kind], 0)
   return { added: total('added'), removed: total('removed'), changed: total('changed') }
 }
 
-/** The second half of a comparison: collects the changes while the new export is read. */
+/** Collects the changes while the new export is read. */
 export interface ChangeFinder {
   /** Takes each object of the new export, in any order. */
   see(object: NamedObject): void
@@ -42,8 +42,8 @@ export interface ChangeFinder {
 
 /**
  * Compares the previous export of a type in the archive with the index of the new export. Returns a
- * finder, which learns the titles of new objects when it sees them, or what is wrong with the previous
- * export. Returns neither when the previous export is encrypted and no configured key opens it.
+ * finder, which gets the titles of new objects from `see`, or the defect of the previous export. Returns
+ * neither when the previous export is encrypted and no configured key opens it.
  */
 export async function compareWithPrevious(
   store: ObjectStore,

@@ -1,20 +1,20 @@
 import { DashkeepError } from '../errors.ts'
 import type { Account } from './source.ts'
 
-/** What a backup knows of the time. */
-export interface ClockReading {
-  /** When the snapshot counts as taken, read from this machine's clock at the start. */
+/** The times that a backup compares. */
+interface ClockReading {
+  /** Time of the snapshot, read from this machine's clock at the start. */
   readonly takenAt: Date
-  /** What this machine's clock shows now; before `takenAt` when it was set back since. */
+  /** Current time of this machine's clock. It is before `takenAt` if the clock was set back. */
   readonly now: Date
-  /** How far the service's clock is ahead of `now`; undefined when the service has not said its time. */
+  /** How far the service's clock is ahead of `now`; undefined when the service sent no time. */
   readonly skewMs: number | undefined
 }
 
 /**
- * Throws when this machine's clock and the service's differ by more than `maxSkewMs`. A snapshot that
- * is named by a wrong clock would be mistaken for a newer or an older one. A service that does not say
- * its time is no reason.
+ * Throws when this machine's clock and the service's clock differ by more than `maxSkewMs`. With a
+ * wrong clock, a snapshot would get the name of a newer or an older one. Does not throw when the
+ * service sends no time.
  */
 export function checkClock(
   { accountId }: Account,

@@ -1,9 +1,9 @@
 import type { SortedIndex } from '../export/content-digest.ts'
 import type { RawHit } from '../export/export-scanner.ts'
 
-/** An object by its names. */
+/** Id and title of an object. */
 export interface NamedObject {
-  /** `<type>:<object id>`; empty for the hits that name no id, which count as one object. */
+  /** `<type>:<object id>`. Empty for hits without an id, which count as one object. */
   readonly id: string
   readonly title: string | undefined
 }
@@ -12,7 +12,7 @@ export interface NamedObject {
 export type Change = 'added' | 'removed' | 'changed' | 'touched'
 
 /** Compares the objects of two exports of one type. Each export is read as a stream. */
-export interface Comparison {
+interface Comparison {
   /** Takes each object of the older export, in any order. */
   seeOlder(object: NamedObject, hit: RawHit): void
   /** Takes each object of the newer export, in any order, after the older export. */
@@ -25,7 +25,7 @@ const states = ['added', 'changed', 'touched', 'unchanged'] as const
 const [ADDED, CHANGED, TOUCHED, UNCHANGED] = [0, 1, 2, 3]
 
 /**
- * Begins to compare with the newer export, which is given by its index. Passes each object that
+ * Creates a comparison with the newer export, which is given as an index. Passes each object that
  * differs to `onChange`. Without a `touchIndex`, touched objects count as unchanged.
  */
 export function createComparison(

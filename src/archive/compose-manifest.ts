@@ -1,6 +1,6 @@
 import { version } from '../version.ts'
 import type { TypeChanges } from './changes.ts'
-import { formatVersion, type Manifest } from './manifest.ts'
+import { formatVersion, holderOf, type Manifest } from './manifest.ts'
 import type { Previous } from './previous.ts'
 import type { PendingExport } from './receive-exports.ts'
 import type { SnapshotRun } from './take-options.ts'
@@ -46,11 +46,11 @@ export function composeManifest(
   }
 }
 
-/** The manifest of an unchanged snapshot: it describes the files of an earlier one. */
+/** The manifest of an unchanged snapshot, which describes the files of an earlier snapshot. */
 export function shareFiles(manifest: Manifest, newest: Manifest, filesProvenAt: string): Manifest {
   const exports = manifest.exports.map((entry) => ({
     ...entry,
     file: newest.exports.find(({ type }) => type === entry.type)?.file ?? entry.file,
   }))
-  return { ...manifest, exports, sameAs: newest.sameAs ?? newest.snapshot, filesProvenAt }
+  return { ...manifest, exports, sameAs: holderOf(newest), filesProvenAt }
 }

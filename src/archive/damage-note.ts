@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../store/object-store.ts'
 import { damageNoteName, fileKey } from './archive.ts'
 
-/** Data files in one snapshot's folder that are not as their manifest says. */
+/** Damaged data files in the folder of one snapshot. */
 export interface DamagedFiles {
   readonly accountId: number
   /** The snapshot whose folder holds the files. */
@@ -9,7 +9,7 @@ export interface DamagedFiles {
   readonly files: readonly { readonly name: string; readonly problem: string }[]
 }
 
-/** Leaves the note, so that no later snapshot shares the files. A second note replaces the first. */
+/** Writes the note, so that no later snapshot shares the files. Replaces an existing note. */
 export async function noteDamage(
   store: ObjectStore,
   { accountId, snapshot, files }: DamagedFiles,

@@ -12,7 +12,7 @@ import {
   scanObjects,
 } from './read-objects.ts'
 
-/** A snapshot and where it lies. */
+/** A snapshot and its store. */
 export interface SnapshotSide {
   readonly store: ObjectStore
   readonly manifest: Manifest
@@ -30,7 +30,7 @@ export interface TypeDiff {
   readonly unchanged: number
 }
 
-/** The types of both snapshots, and those that only one of them holds. */
+/** The types of both snapshots, and the types of only one of them. */
 export function sharedTypes(before: Manifest, after: Manifest) {
   const [left, right] = [before, after].map(({ exports }) => exports.map(({ type }) => type))
   return {
@@ -41,9 +41,9 @@ export function sharedTypes(before: Manifest, after: Manifest) {
 }
 
 /**
- * Compares the objects of one type. Holds 64 bytes an object and the names of what differs,
- * whatever the size of the exports. Throws as `scanObjects` does. Where both sides are of the same
- * bytes nothing is compared, and no key is needed; the files are proven all the same.
+ * Compares the objects of one type. Needs 64 bytes of memory for each object, and the names of the
+ * objects that differ. When both files have the same content, the files are proven but not
+ * compared, and no key is needed. Throws as `scanObjects` does.
  */
 export async function diffType(
   before: SnapshotSide,
@@ -99,19 +99,19 @@ function isSameFile(before: SnapshotSide, after: SnapshotSide, type: string): bo
 }
 
 /** Both versions of one object. */
-export interface VersionPair {
+interface VersionPair {
   readonly id: string
   readonly before: StoredHit
   readonly after: StoredHit
 }
 
-/** Bytes of newer versions held at once, as a rule. */
+/** Bytes of newer versions in memory. One object can exceed the limit. */
 const BATCH_BYTES = 32 * 1024 * 1024
 
 /**
- * Reads both versions of the objects named, in the order of their ids within a batch: where they
- * are large, the exports are read again for every 32 MB, or `batchBytes`. An object that is not in
- * both is left out. Of hits with the same id the last counts.
+ * Reads both versions of objects. Reads them in batches of `batchBytes` (32 MiB), each sorted by id,
+ * and reads the exports again for each batch. Skips objects that are not in both snapshots. Of hits
+ * with the same id, the last one counts.
  */
 export async function* readPairs(
   before: SnapshotSide,

@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto'
 import { OpenError } from '../datafile/encryption.ts'
-import { DashkeepError } from '../errors.ts'
+import { DashkeepError, type ErrorKind } from '../errors.ts'
 import type { RawHit } from '../export/export-scanner.ts'
 import type { HitSummary } from '../export/hit-summary.ts'
 import type { JsonObject, JsonValue } from '../objects/lossless-json.ts'
@@ -15,63 +16,105 @@ import { parseSavedObject } from '../objects/saved-object.ts'
 import type { ReadOptions } from './read-objects.ts'
 import { pickObjects, type SearchOptions, type StoredExport } from './stored-export.ts'
 
-/** A text within an object that fits. */
-export interface TextMatch {
-  /** Members and places from the saved object on; `id` alone stands for the object's id. */
+/** A matching text in an object. */
+interface TextMatch {
+  /** Path from the saved object: names of members and indexes. `id` alone is the object's id. */
   readonly path: readonly (string | number)[]
   readonly text: string
 }
 
-/** An object that fits, in the newest of the snapshots in which it does. */
+/** An object with matching texts. */
 export interface FoundObject {
   readonly type: string
   readonly id: string
   readonly title: string | undefined
-  /** Newest snapshot in which it fits. */
+  /** Newest snapshot in which it matches. */
   readonly snapshot: string
-  /** Oldest snapshot in which it fits. */
+  /** Oldest snapshot in which it matches. */
   readonly since: string
-  /** Where it fits: the first few places. */
+  /** The first matching texts, at most 5. */
   readonly matches: readonly TextMatch[]
 }
 
-/** Places named for one object. */
+/** Matching texts that are reported for one object. */
 const MAX_MATCHES = 5
 
+/** A search for a text, one export after the other. */
+export interface TextSearch {
+  /** Searches one more export. They may come in any order. */
+  see(stored: StoredExport): Promise<void>
+  /** The number of objects found until now. */
+  size(): number
+  /**
+   * What was found, by id. Throws an `OpenError` when no file could be read and the key is the reason.
+   */
+  finish(): { objects: FoundObject[]; problems: string[] }
+}
+
+/** Objects whose last bytes are remembered. */
+const MAX_REMEMBERED = 50_000
+
 /**
- * Finds the objects of a type that hold a text: in id, title, description or any other text of the
- * saved object, nested JSON included. A pattern with `*` or `?` is a glob for any part; case does
- * not count. Exports are given oldest first. `problems` names each file that is damaged or that no
- * key opens: it is passed over, or another copy is read. Throws an `OpenError` when no key opens any.
+ * Begins to search for the objects whose id or any text of the saved object matches a pattern, also in
+ * nested JSON. Ignores case. A pattern with `*` or `?` is a glob for a part of a text. Skips files that
+ * are damaged or that no key opens, or reads another copy of them, and lists them in `problems`. An
+ * object with the same bytes as in the export before is not parsed again.
  */
+export function createTextSearch(pattern: string, options: ReadOptions = {}): TextSearch {
+  const problems: string[] = []
+  const matches = createTextMatcher(pattern, { whole: false })
+  const found = new Map<string, FoundObject>()
+  const remembered = new Map<string, { digest: string; texts: readonly TextMatch[] }>()
+  const onUnreadable = ({ message }: Error) => void problems.push(message)
+  const watched = watchReading({ ...options, onUnreadable })
+  const search = (type: string, id: string, bytes: Uint8Array): readonly TextMatch[] => {
+    const digest = hash('sha256', bytes, 'base64')
+    const known = remembered.get(id)
+    if (known?.digest === digest) return known.texts
+    const texts: TextMatch[] = matches(id) ? [{ path: ['id'], text: id }] : []
+    collectTexts(openNested(parseSavedObject(bytes, type).attributes), [], matches, texts)
+    if (remembered.size < MAX_REMEMBERED || known !== undefined) {
+      remembered.set(id, { digest, texts })
+    }
+    return texts
+  }
+  return {
+    async see(stored) {
+      const { type, manifest, last } = stored
+      const pick = ({ id, title }: HitSummary, { bytes }: RawHit) => {
+        options.signal?.throwIfAborted()
+        const texts = search(type, id, bytes)
+        return texts.length > 0 ? { id, title, texts } : undefined
+      }
+      for (const { id, title, texts } of (await watched.pick(stored, pick)) ?? []) {
+        const one = { type, id, title, snapshot: last, since: manifest.snapshot, matches: texts }
+        found.set(id, joinFound(found.get(id), one))
+      }
+    },
+    size: () => found.size,
+    finish() {
+      watched.refuseLocked()
+      return { objects: [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1)), problems }
+    },
+  }
+}
+
+/** Keeps the newer one, since the older. */
+function joinFound(one: FoundObject | undefined, other: FoundObject): FoundObject {
+  if (one === undefined) return other
+  const since = one.since < other.since ? one.since : other.since
+  return { ...(one.snapshot > other.snapshot ? one : other), since }
+}
+
+/** Searches exports as `createTextSearch` says. */
 export async function findObjects(
   exports: readonly StoredExport[],
   pattern: string,
   options: ReadOptions = {},
 ): Promise<{ objects: FoundObject[]; problems: string[] }> {
-  const problems: string[] = []
-  const matches = createTextMatcher(pattern, { whole: false })
-  const found = new Map<string, FoundObject>()
-  const onUnreadable = ({ message }: Error) => void problems.push(message)
-  const watched = watchReading({ ...options, onUnreadable })
-  for (const stored of exports) {
-    const { type, manifest, last } = stored
-    const pick = ({ id, title }: HitSummary, { bytes }: RawHit) => {
-      const { attributes } = parseSavedObject(bytes, type)
-      const texts: TextMatch[] = matches(id) ? [{ path: ['id'], text: id }] : []
-      collectTexts(openNested(attributes), [], matches, texts)
-      return texts.length > 0 ? { id, title, texts } : undefined
-    }
-    const picked = await watched.pick(stored, pick)
-    for (const { id, title, texts } of picked ?? []) {
-      const since = found.get(id)?.since ?? manifest.snapshot
-      found.delete(id)
-      found.set(id, { type, id, title, snapshot: last, since, matches: texts })
-    }
-  }
-  watched.refuseLocked()
-  const objects = [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-  return { objects, problems }
+  const search = createTextSearch(pattern, options)
+  for (const stored of exports) await search.see(stored)
+  return search.finish()
 }
 
 function collectTexts(
@@ -93,20 +136,20 @@ function collectTexts(
   }
 }
 
-/** An object that a question may mean. */
+/** An object that a text may mean. */
 export interface Candidate {
   readonly type: string
   readonly id: string
   readonly title: string | undefined
-  /** Newest snapshot in which it fits. */
+  /** Newest snapshot in which it matches. */
   readonly snapshot: string
 }
 
 /**
- * Finds the one object that a question means: of all that fit, those that fit best, and there may
- * be only one. Throws a `usage` error that lists the candidates, or the nearest matches when none
- * fits. Throws an `unverified` error when a file is damaged; with `onUnreadable` only when none of the
- * others holds an object that fits. Throws an `OpenError` when no key opens any.
+ * Finds the one object that matches best. Throws a `usage` error that lists the candidates when
+ * several match equally well, or the nearest objects when none matches. Throws an `unverified` error
+ * when a file is damaged; with `onUnreadable`, only when no object in the other files matches. Throws
+ * an `OpenError` when no file could be read and the key is the reason.
  */
 export async function findOne(
   exports: readonly StoredExport[],
@@ -135,15 +178,19 @@ export async function findOne(
   }
   watched.refuseLocked()
   const [only, ...others] = found.values()
-  if (only === undefined) throw noneFits(query, nearest.labels(), unread)
-  if (others.length > 0) throw severalFit(query, [...found.values()].sort(newestFirst))
+  if (only === undefined) {
+    const where = unread > 0 ? ' in the files that can be read' : ''
+    const kind = unread > 0 ? 'unverified' : 'usage'
+    throw noneFits(query.text, nearest.labels(), { where, kind })
+  }
+  if (others.length > 0) throw severalFit(query.text, [...found.values()].sort(newestFirst))
   return only
 }
 
 /**
- * Finds an object by its whole id, looking into the newest of the exports first; undefined when
- * none holds it. Throws an `unverified` error when a file is damaged; with `onUnreadable` it is passed
- * over. Throws an `OpenError` when no key opens any.
+ * Finds an object by its whole id, in the newest export first. Returns undefined when no export has
+ * it. Throws an `unverified` error when a file is damaged; with `onUnreadable`, skips the file. Throws
+ * an `OpenError` when no file could be read and the key is the reason.
  */
 export async function findById(
   exports: readonly StoredExport[],
@@ -162,7 +209,7 @@ export async function findById(
   return undefined
 }
 
-/** Reads exports and remembers whether any could be read, and the first error. */
+/** Reads exports, and remembers whether any could be read and the first error. */
 function watchReading({ onUnreadable, ...options }: SearchOptions) {
   let anyRead = false
   let first: DashkeepError | undefined
@@ -184,7 +231,7 @@ function watchReading({ onUnreadable, ...options }: SearchOptions) {
       anyRead ||= picked !== undefined
       return picked
     },
-    /** Throws when nothing was read and the key is the reason: it is most likely the wrong one. */
+    /** Throws when no file could be read because of the key, which is then probably wrong. */
     refuseLocked(): void {
       if (!anyRead && first instanceof OpenError) throw first
     },
@@ -196,31 +243,39 @@ function seeBoth(
   id: string,
   title: string | undefined,
 ): void {
-  nearest.see(describe({ id, title }), title ?? id)
-  nearest.see(describe({ id, title }), id)
+  nearest.see(describeObject({ id, title }), title ?? id)
+  nearest.see(describeObject({ id, title }), id)
 }
 
-function describe({ id, title }: { id: string; title: string | undefined }): string {
+/** An object's id, with its title when it has one. */
+export function describeObject({ id, title }: Pick<Candidate, 'id' | 'title'>): string {
   return title === undefined ? id : `${id} (${title})`
 }
 
-function noneFits({ text }: ObjectQuery, alike: readonly string[], unread: number): DashkeepError {
-  const where = unread > 0 ? ' in the files that can be read' : ''
+/**
+ * The error for a text that means no object. `where` follows "no id and no title"; `nearest` are the
+ * objects whose ids and titles are most similar.
+ */
+export function noneFits(
+  text: string,
+  nearest: readonly string[],
+  { where = '', kind = 'usage' }: { where?: string; kind?: ErrorKind } = {},
+): DashkeepError {
   return new DashkeepError(
     `Cannot find the object ${text}: no id and no title${where} is like that`,
     {
-      kind: unread > 0 ? 'unverified' : 'usage',
+      kind,
       hint:
-        alike.length > 0
-          ? `most alike are ${alike.join(', ')}`
-          : '`dashkeep find` looks into objects',
+        nearest.length > 0
+          ? `the nearest are ${nearest.join(', ')}`
+          : '`dashkeep find` searches the content of objects',
     },
   )
 }
 
 /**
- * Finds the object that a text means: by its whole id among the exports of its type, else by
- * `findOne` among all. So a damaged file of another type does not matter to those who know the id.
+ * Finds the object that a text means. Looks first for this id in the exports of its type, so that a
+ * damaged file of another type does no harm. Then looks in all exports with `findOne`.
  */
 export async function findNamed(
   exports: readonly StoredExport[],
@@ -234,18 +289,24 @@ export async function findNamed(
   )
 }
 
-/** What is gone comes last. */
+/** Sorts by the newest snapshot, so that deleted objects come last. */
 function newestFirst(a: Candidate, b: Candidate): number {
   return a.snapshot < b.snapshot ? 1 : -1
 }
 
+/** Objects that an error names. */
 const MAX_CANDIDATES = 10
 
-function severalFit({ text }: ObjectQuery, found: readonly Candidate[]): DashkeepError {
-  const named = found.slice(0, MAX_CANDIDATES).map(describe)
+/** The error for a text that means several objects. `where` follows their number. */
+export function severalFit(
+  text: string,
+  found: readonly Pick<Candidate, 'id' | 'title'>[],
+  { where = '' }: { where?: string } = {},
+): DashkeepError {
+  const named = found.slice(0, MAX_CANDIDATES).map(describeObject)
   if (found.length > MAX_CANDIDATES) named.push(`${found.length - MAX_CANDIDATES} more`)
-  return new DashkeepError(`Cannot tell which object ${text} means: ${found.length} objects fit`, {
-    kind: 'usage',
-    hint: `say more of the title, or an id: ${named.join(', ')}`,
-  })
+  return new DashkeepError(
+    `Cannot tell which object ${text} means: ${found.length} objects${where} fit`,
+    { kind: 'usage', hint: `give more of the title, or an id: ${named.join(', ')}` },
+  )
 }

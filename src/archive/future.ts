@@ -1,4 +1,4 @@
-/** How far a snapshot may be ahead of now: the clocks of two healthy machines differ by less. */
+/** How far a snapshot may be ahead of the current time. Correct clocks differ by less. */
 export const futureToleranceMs = 5 * 60_000
 
 interface Dated {
@@ -6,14 +6,14 @@ interface Dated {
 }
 
 /**
- * Whether a snapshot is from the future: the clock of its run was wrong, or this machine's is.
- * Every reader asks this function, so that all agree on which snapshot is the newest. Pure.
+ * Whether a snapshot is from the future: the clock of its run or this machine's clock is wrong. All
+ * readers use this function, so that they agree on the newest snapshot. Pure.
  */
 export function isFromFuture({ takenAt }: Dated, now: Date): boolean {
   return takenAt.getTime() - now.getTime() > futureToleranceMs
 }
 
-/** Separates the snapshots that count at `now` from those of the future, each in the order given. */
+/** Separates snapshots from the future from the others. Keeps the order. */
 export function splitByTime<Snapshot extends Dated>(
   snapshots: readonly Snapshot[],
   now: Date,
@@ -27,7 +27,7 @@ export function splitByTime<Snapshot extends Dated>(
 /** Names listed in one warning. */
 const MAX_NAMED = 3
 
-/** Warns of one account's snapshots from the future, by their names; undefined without a name. */
+/** The warning about an account's snapshots from the future; undefined when there are none. */
 export function warningOfFuture(
   accountId: number,
   snapshots: readonly string[],

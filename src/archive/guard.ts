@@ -1,58 +1,55 @@
 import type { LostIds } from '../export/content-digest.ts'
 import { isFromFuture } from './future.ts'
 import type { Manifest, ManifestExport, Measure, TypeMemory } from './manifest.ts'
+import { defaultTakeOptions } from './take-options.ts'
 
-/** The largest part of a type's objects that may vanish without question. */
-export const defaultMaxFall = 0.5
+const { maxFall: defaultMaxFall, windowMs: defaultWindowMs } = defaultTakeOptions
 
-/** How far back the highest number of objects counts: 7 days. */
-export const defaultWindowMs = 7 * 24 * 3600_000
-
-/** The part of an export's hits that may be hollow, or repeat others, without question. */
+/** Share of an export's hits that may be hollow or repeated before the snapshot is suspect. */
 const MAX_UNSOUND = 0.1
 
-/** With fewer objects before, an edit of one or two would look like a loss of content. */
+/** Fewest objects for the check of sizes. With fewer, an edit of one or two would look like a loss. */
 const MIN_SIZED = 5
 
-/** Part of the window: backups are rare when the last good one is older than that. */
+/** Backups count as rare when the last good one is older than this share of the window. */
 const RARE = 0.9
 
-/** How many times the time since the last good snapshot the window covers where backups are rare. */
+/** With rare backups, the window is this many times the time since the last good snapshot. */
 const RARE_STEPS = 4
 
-/** Highest numbers of a type that a manifest carries forward; closer ones are merged. */
+/** Most earlier numbers of a type in a manifest. Of numbers close in time, only one is kept. */
 const MAX_HIGHS = 32
 
-/** What decides how exports are judged. */
+/** The limits by which exports are judged. */
 export interface GuardRules {
-  /** When the snapshot counts as taken: the end of the window. */
+  /** Time of the snapshot, which is the end of the window. */
   readonly takenAt: Date
-  /** Part of a type's objects (0 to 1) that may vanish. */
+  /** Share of a type's objects (0 to 1) that may disappear. */
   readonly maxFall?: number | undefined
-  /** Length of the window within which the highest number of objects counts. */
+  /** Length of the window in which the highest number of objects counts. */
   readonly windowMs?: number | undefined
 }
 
-/** What an export is measured against: the last good one of its type. */
+/** The last good export of a type, with which a new one is compared. */
 export interface Baseline {
   readonly measure: Measure
-  /** Higher numbers of good snapshots before that one, oldest first. */
+  /** Higher numbers of objects in earlier good snapshots, oldest first. */
   readonly highs: TypeMemory['highs']
   /** The export itself; undefined when the last good snapshot does not hold the type. */
   readonly entry?: ManifestExport | undefined
 }
 
-/** One export with all that the guard must know to judge it. */
-export interface JudgedExport {
+/** An export and the facts by which it is judged. */
+interface JudgedExport {
   readonly entry: ManifestExport
   readonly baseline: Baseline | undefined
-  /** Ids of the baseline that the export does not hold; undefined when nobody can tell. */
+  /** Ids of the baseline that the export lacks; undefined when unknown. */
   readonly lost?: LostIds | undefined
-  /** How many objects are at least half as large as the median of the baseline. */
+  /** Number of objects that are at least half as large as the median of the baseline. */
   readonly large?: number | undefined
 }
 
-/** By type: what the exports of the next snapshot are measured against. */
+/** The baselines of the next snapshot, by type. */
 export function findBaselines(lastGood: Manifest | undefined): Map<string, Baseline> {
   const baselines = new Map<string, Baseline>()
   if (lastGood === undefined) return baselines
@@ -68,12 +65,12 @@ export function findBaselines(lastGood: Manifest | undefined): Map<string, Basel
   return baselines
 }
 
-/** How many hits an export has, how many objects they are, and how many hits are hollow. */
+/** Numbers of an export: hits, sound objects, and hollow hits. */
 type Counts = Pick<Measure, 'objects' | 'sound' | 'hollow'>
 
 /**
- * The numbers of one export. An older manifest has remarks only: what these count is left out, so
- * that an export is never taken for more than it held.
+ * The numbers of an export. An older manifest has only remarks. The hits that these count are
+ * subtracted, so that the number of sound objects is never too high.
  */
 function countsOf({ objects, sound, hollow, remarks }: ManifestExport): Counts {
   const { 'no-id': noId = 0, 'no-source': noSource = 0, 'duplicate-id': repeated = 0 } = remarks
@@ -82,10 +79,10 @@ function countsOf({ objects, sound, hollow, remarks }: ManifestExport): Counts {
 }
 
 /**
- * Says why an export should be looked at before anybody trusts it; no reasons, no doubt.
+ * Returns the reasons why an export is suspect; an empty list when it is good.
  *
- * Objects are judged, not hits: an object is sound when it has an id and content, and counts once
- * however often it is sent. FORMAT.md lists the rules.
+ * Objects are judged, not hits. An object is sound when it has an id and content. It counts once,
+ * even if it is sent several times. FORMAT.md lists the rules.
  */
 export function findSuspicions(judged: JudgedExport, rules: GuardRules): string[] {
   const found = [
@@ -100,21 +97,21 @@ export function findSuspicions(judged: JudgedExport, rules: GuardRules): string[
   return found.flatMap((reason) => (reason ? `${judged.entry.type}: ${reason}` : []))
 }
 
-/** Objects of another type than the one asked for: the answer is not what it should be. */
+/** The reason when the export contains objects of another type than the requested one. */
 export function findOtherType({ type, objects, remarks }: ManifestExport): string[] {
   const others = remarks['other-type'] ?? 0
   return others > 0 ? [`${type}: ${others} of ${objects} objects are of another type`] : []
 }
 
-/** Says what to do about a suspect snapshot. Nothing accepts objects of another type. */
+/** The hint for a suspect snapshot. `--accept-fall` does not accept objects of another type. */
 export function adviseOnSuspect(exports: readonly ManifestExport[]): string {
   const [other] = exports.filter((one) => findOtherType(one).length > 0)
   return other === undefined
-    ? 'look at the account; if it is right, run `dashkeep backup --accept-fall`'
+    ? 'check the account; if its objects are complete, run `dashkeep backup --accept-fall`'
     : `ask the operator of the service why its exports hold other types than ${other.type}; --accept-fall does not accept this`
 }
 
-/** Fewer objects than the last good snapshot had, or than any had within the window. */
+/** Fewer objects than in the last good snapshot, or than in any within the window. */
 function findFall({ entry, baseline }: JudgedExport, rules: GuardRules): string | undefined {
   if (baseline === undefined) return undefined
   const { sound } = countsOf(entry)
@@ -130,7 +127,7 @@ function isFall(sound: number, before: number, { maxFall = defaultMaxFall }: Gua
   return before > 0 && (sound === 0 || before - sound > before * maxFall)
 }
 
-/** Objects that are gone although others have come in their place. */
+/** Objects are gone, although others have replaced them. */
 function findLoss(
   { lost: ids, baseline }: JudgedExport,
   { maxFall = defaultMaxFall }: GuardRules,
@@ -138,7 +135,7 @@ function findLoss(
   if (ids === undefined || baseline === undefined || maxFall === 1) return undefined
   const { lost, sampled, isWhole } = ids
   if (lost === 0) return undefined
-  // Twice the error of a sample, so that an honest fall is not doubted for it.
+  // Twice the error of a sample, so that an allowed loss is not reported because of it.
   const error = isWhole ? 0 : 2 * Math.sqrt((maxFall * (1 - maxFall)) / sampled)
   const allowed = Math.min(sampled * (maxFall + error), sampled - 1)
   if (lost <= allowed) return undefined
@@ -147,7 +144,7 @@ function findLoss(
   return `${share} of ${all} objects are gone, others are in their place`
 }
 
-/** Hits without id or content, beyond those that the last good snapshot had. */
+/** More hits without id or content than in the last good snapshot. */
 function findHollow({ entry, baseline }: JudgedExport): string | undefined {
   const { hollow, objects } = countsOf(entry)
   const before = baseline?.measure.hollow ?? 0
@@ -155,14 +152,14 @@ function findHollow({ entry, baseline }: JudgedExport): string | undefined {
   return `${hollow} of ${objects} hits have no id or no content`
 }
 
-/** Hits that are not UTF-8, beyond those before: the answer came in another character set. */
+/** More hits that are not UTF-8 than before: the answer has another character set. */
 function findInvalid({ entry, baseline }: JudgedExport): string | undefined {
   const invalid = (one?: ManifestExport) => one?.remarks['invalid-utf8'] ?? 0
   if (invalid(entry) - invalid(baseline?.entry) <= entry.objects * MAX_UNSOUND) return undefined
   return `${invalid(entry)} of ${entry.objects} hits are not UTF-8`
 }
 
-/** Hits that repeat others, where objects are missing or nobody can tell. */
+/** Repeated hits, when objects are missing or the number before is unknown. */
 function findRepeated({ entry, baseline }: JudgedExport): string | undefined {
   const now = countsOf(entry)
   if (baseline !== undefined && now.sound >= baseline.measure.sound) return undefined
@@ -175,7 +172,7 @@ function countRepeated({ objects, hollow, sound }: Counts): number {
   return objects - hollow - sound
 }
 
-/** Objects that have lost members, though the service still has the same version. */
+/** Objects have lost members, although the service has the same version as before. */
 function findStripped({ entry, baseline }: JudgedExport, rules: GuardRules): string | undefined {
   const before = baseline?.entry
   if (before === undefined || before.kibanaVersion !== entry.kibanaVersion) return undefined
@@ -184,15 +181,15 @@ function findStripped({ entry, baseline }: JudgedExport, rules: GuardRules): str
   return `${whole} of ${entry.objects} objects have every member, down from ${wholeBefore}`
 }
 
-/** Objects with every specified member in its form. */
+/** Number of objects in which every specified member has the specified JSON type. */
 function countWhole({ objects, remarks }: ManifestExport): number {
   const { 'missing-member': missing = 0, 'member-form': other = 0 } = remarks
   return objects - Math.max(missing, other)
 }
 
 /**
- * Objects that have lost most of their bytes, such as dashboards without panels. At least half of the
- * objects before had the median; those that are gone are no reason, since other rules judge them.
+ * Objects have lost most of their bytes, such as dashboards without panels. Before, at least half of
+ * the objects had the median size. Objects that are gone do not count: other rules judge them.
  */
 function findShrunk(
   { entry, baseline, lost, large }: JudgedExport,
@@ -209,8 +206,8 @@ function findShrunk(
 }
 
 /**
- * The numbers that count: those of the window. Where the last good snapshot is about as old as the
- * window is long, those of a longer time: else a weekly backup would be measured against one alone.
+ * The numbers within the window. The window is longer when the last good snapshot is nearly as old as
+ * the window. Otherwise, a weekly backup would be compared with only one other.
  */
 function within(
   highs: TypeMemory['highs'],
@@ -229,9 +226,8 @@ function within(
 }
 
 /**
- * What a manifest carries forward for later snapshots, by type: the higher numbers of the window,
- * and the last good numbers of types that the snapshot does not hold. A fall that somebody has
- * accepted starts anew.
+ * The `memory` of a manifest, by type: the higher numbers within the window, and the last good numbers
+ * of types that the snapshot lacks. After an accepted loss, there are no higher numbers.
  */
 export function remember(
   exports: readonly ManifestExport[],
@@ -254,7 +250,7 @@ export function remember(
   return Object.keys(memory).length > 0 ? memory : undefined
 }
 
-/** Keeps the first number of each small part of the window, which is the highest: they only fall. */
+/** Keeps the first number of each small part of the window. It is the highest: the numbers fall. */
 function thin(
   highs: TypeMemory['highs'],
   { windowMs = defaultWindowMs }: GuardRules,

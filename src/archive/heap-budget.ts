@@ -1,21 +1,21 @@
 import { getHeapStatistics } from 'node:v8'
 import { DashkeepError } from '../errors.ts'
 
-/** Part of the heap that what is held of objects may take; reading and answering take the rest. */
+/** Share of the heap for entries of objects. Reading and output need the rest. */
 const MAX_SHARE = 0.5
 
-/** What an entry of a few members takes besides its texts. */
+/** Memory of an entry besides its texts. */
 const ENTRY_BYTES = 250
 
-/** Counts what is held of each object, so that an error comes before Node ends the process. */
-export interface HeapBudget {
-  /** Counts an entry with these texts. Says whether there is room for it. */
+/** Counts the memory of entries, so that an error is thrown before Node runs out of memory. */
+interface HeapBudget {
+  /** Counts an entry with these texts. Returns whether there is room for it. */
   hold(...texts: readonly (string | undefined)[]): boolean
   /** Throws when there was no room for an entry. */
   check(): void
 }
 
-/** Begins to count. `action` completes "Cannot …"; the sizes are estimates. */
+/** Creates a budget. `action` completes "Cannot …". The sizes are estimates. */
 export function createHeapBudget(
   action: string,
   heapBytes = getHeapStatistics().heap_size_limit,
@@ -35,7 +35,7 @@ export function createHeapBudget(
       const mib = Math.round(heapBytes / 1024 ** 2)
       throw new DashkeepError(
         `Cannot ${action}: ${entries} objects take more than half of the memory that Node may use (${mib} MiB)`,
-        { hint: 'give it more, such as NODE_OPTIONS=--max-old-space-size=4096' },
+        { hint: 'give Node more memory, for example with NODE_OPTIONS=--max-old-space-size=4096' },
       )
     },
   }

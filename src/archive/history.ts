@@ -3,21 +3,21 @@ import type { StoredHit } from './read-objects.ts'
 import { pickObjects, type SearchOptions } from './stored-export.ts'
 import type { Stretch, Timeline } from './timeline.ts'
 
-/** Something that happened to an object, and the snapshot that shows it first. */
+/** A change of an object, and the first snapshot that shows it. */
 export interface HistoryEvent {
   /**
-   * `appeared` in the first snapshot that holds it; `renamed` when the title changed, whatever else
-   * did; `unreadable` when no copy of the snapshot's file is sound, so that nothing is known.
+   * `appeared` in the first snapshot with the object; `renamed` when the title changed, with or without
+   * other changes; `unreadable` when every copy of the snapshot's file is damaged.
    */
   readonly kind: 'appeared' | 'changed' | 'renamed' | 'disappeared' | 'returned' | 'unreadable'
   readonly snapshot: string
   readonly takenAt: Date
-  /** Whether the snapshot is suspect: what vanished in it may never have been gone. */
+  /** Whether the snapshot is suspect. An object may be missing only in this snapshot. */
   readonly suspect: boolean
-  /** The version before; for `returned` the one before it went. */
+  /** The version before; for `returned`, the last version before the object disappeared. */
   readonly before?: StoredHit | undefined
   readonly after?: StoredHit | undefined
-  /** Why nothing is known. */
+  /** Why the snapshot is unreadable. */
   readonly problem?: string
 }
 
@@ -27,9 +27,9 @@ interface Version {
 }
 
 /**
- * Follows one object through all snapshots of its account, oldest first, holding two versions at a
- * time. Touches do not count. Reads one export for each stretch of the type, or another copy of it
- * when that is damaged; `onUnreadable` is told of each damaged copy.
+ * Yields the changes of one object in all snapshots of its account, oldest first. Ignores
+ * changes of `updated_at` and `version` alone. Keeps two versions in memory. Reads one export for each stretch of the type, or another copy when
+ * that one is damaged, and calls `onUnreadable` for each damaged copy.
  */
 export async function* readHistory(
   timeline: Timeline,
@@ -66,9 +66,9 @@ function kindOf(
 }
 
 interface Reading {
-  /** Undefined when the object is not there. */
+  /** Undefined when the snapshot does not have the object. */
   readonly version?: Version | undefined
-  /** Why nothing is known: no copy of the file is sound. */
+  /** Why the version is unknown: every copy of the file is damaged. */
   readonly problem?: string
 }
 

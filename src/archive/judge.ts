@@ -14,10 +14,10 @@ import {
 import type { Manifest, ManifestExport } from './manifest.ts'
 import type { ReadOptions } from './read-objects.ts'
 
-/** Missing objects named for one type; the count is always whole. */
+/** Missing objects that are listed for one type. The count has no limit. */
 const MAX_NAMED = 10
 
-/** Objects of one type that the last good snapshot holds and a suspect one does not. */
+/** Objects of one type that the last good snapshot has and a suspect one lacks. */
 export interface MissingObjects {
   readonly type: string
   readonly count: number
@@ -27,42 +27,42 @@ export interface MissingObjects {
 
 /** Whether a snapshot can be trusted. */
 export interface Verdict {
-  /** Why it should be looked at; none for a good one. */
+  /** Why it is suspect; empty for a good one. */
   readonly reasons: readonly string[]
-  /** By type, as far as the last good snapshot can be read. */
+  /** Missing objects by type, if the last good snapshot can be read. */
   readonly missing: readonly MissingObjects[]
-  /** What was found wrong with the last good snapshot. */
+  /** Problems of the last good snapshot. */
   readonly warnings: readonly string[]
-  /** What its manifest carries forward. */
+  /** The `memory` of its manifest. */
   readonly memory: Manifest['memory']
 }
 
-/** What a new snapshot is judged against. */
-export interface Yardstick {
+/** Earlier snapshots with which a new one is compared. */
+interface Comparison {
   readonly lastGood: Manifest | undefined
   /** Why there is no last good snapshot, although there should be one. */
   readonly doubt: string | undefined
-  /** What changed since the last good snapshot, when that is known already. */
+  /** Changes since the last good snapshot, if they are already known. */
   readonly changes: readonly TypeChanges[] | undefined
 }
 
-/** An export that is judged, with the objects that it holds. */
+/** An export to judge, with an index of its objects and their sizes. */
 interface NewExport {
   readonly entry: ManifestExport
   readonly content: { readonly index: SortedIndex; readonly sizes: Sizes }
 }
 
 /**
- * Holds the exports of a new snapshot against the last good one. The manifest of that says enough,
- * as a rule; its files are read when it is an older one, and to name what is missing.
+ * Compares the exports of a new snapshot with the last good snapshot. Normally reads only its
+ * manifest. Reads its files when the manifest is an older one, and to name the missing objects.
  */
 export async function judgeExports(
   store: ObjectStore,
   exports: readonly NewExport[],
-  yardstick: Yardstick,
+  comparison: Comparison,
   options: ReadOptions & GuardRules & { acceptFall?: boolean | undefined },
 ): Promise<Verdict> {
-  const { lastGood, doubt } = yardstick
+  const { lastGood, doubt } = comparison
   const { acceptFall } = options
   const baselines = findBaselines(lastGood)
   const reasons: string[] = []
@@ -70,7 +70,7 @@ export async function judgeExports(
   const warnings: string[] = []
   for (const one of acceptFall ? [] : exports) {
     const baseline = baselines.get(one.entry.type)
-    const search = once(() => findMissing(store, one, yardstick, options))
+    const search = once(() => findMissing(store, one, comparison, options))
     const lost = await countLost(one, baseline, search)
     const large = countLarge(one, baseline)
     const found = findSuspicions({ entry: one.entry, baseline, lost, large }, options)
@@ -86,7 +86,7 @@ export async function judgeExports(
   return { reasons, missing, warnings, memory: remember(entries, baselines, options) }
 }
 
-/** Objects that are at least half as large as the median of the baseline. */
+/** Number of objects that are at least half as large as the median of the baseline. */
 function countLarge({ content }: NewExport, baseline: Baseline | undefined): number | undefined {
   const median = baseline?.entry?.medianBytes
   return median === undefined ? undefined : content.sizes.countFrom(median / 2)
@@ -102,7 +102,7 @@ function once<T>(act: () => T): () => T {
   }
 }
 
-/** Of the ids that the manifest samples; an older manifest has no sample, so its file is read. */
+/** Counts the lost ids of the manifest's sample. An older manifest has none: reads its file. */
 async function countLost(
   { entry, content }: NewExport,
   baseline: Baseline | undefined,
@@ -118,11 +118,11 @@ async function countLost(
   return missing && { lost: missing.count, sampled: baseline.measure.objects, isWhole: true }
 }
 
-/** Finds nothing when the last good snapshot is encrypted and there is no key. */
+/** Returns nothing when the last good snapshot is encrypted and there is no key. */
 async function findMissing(
   store: ObjectStore,
   { entry, content }: NewExport,
-  { lastGood, changes }: Yardstick,
+  { lastGood, changes }: Comparison,
   options: ReadOptions,
 ): ReturnType<Search> {
   const { type } = entry
@@ -130,7 +130,7 @@ async function findMissing(
   if (lastGood === undefined || before === undefined) return {}
   const known = changes?.find((change) => change.type === type)
   if (known !== undefined) return { missing: missingOf(known) }
-  // What is wrong with it has been said when the changes were looked for.
+  // The search for changes has already reported the problem.
   if (changes !== undefined) return {}
   const previous = { manifest: lastGood, entry: before }
   const { finder, defect } = await compareWithPrevious(store, previous, content.index, options)

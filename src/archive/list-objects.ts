@@ -1,18 +1,21 @@
+// Tested by test/e2e/ls.test.ts
+
+import { readUpdateTime } from '../objects/update-time.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { Manifest } from './manifest.ts'
 import { type ReadOptions, readObjects } from './read-objects.ts'
 
-/** An object of a snapshot as a list shows it. */
+/** An object of a snapshot in a list. */
 export interface ListedObject {
   readonly type: string
   readonly id: string
   readonly title: string | undefined
   readonly bytes: number
-  /** Time of the last change that the object records; null when it records none. */
+  /** Time of the last change according to the object; null when it has none. */
   readonly updatedAt: string | null
 }
 
-/** Lists the objects of one type, by title and id. Throws as `readObjects` does. */
+/** Lists the objects of one type, sorted by title and id. Throws as `readObjects` does. */
 export async function listObjects(
   store: ObjectStore,
   manifest: Manifest,
@@ -30,11 +33,8 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** The time in `updated_at` or, in the oldest form, `_updatedAt`: epoch milliseconds or ISO text. */
+/** The time in `updated_at` or, in the oldest form, in `_updatedAt`. */
 function updateTimeOf(bytes: Uint8Array): string | null {
   const { _source: source } = JSON.parse(Buffer.from(bytes).toString())
-  const recorded: unknown = source?.updated_at ?? source?._updatedAt
-  if (typeof recorded !== 'number' && typeof recorded !== 'string') return null
-  const time = new Date(/^\d+$/.test(String(recorded)) ? Number(recorded) : recorded)
-  return Number.isNaN(time.getTime()) ? null : time.toISOString()
+  return readUpdateTime(source?.updated_at ?? source?._updatedAt) ?? null
 }

@@ -1,20 +1,20 @@
 import { damageNoteName, manifestName } from './archive.ts'
 import type { Manifest } from './manifest.ts'
 
-/** The files of one folder as a listing shows them, by name. */
-export type ListedFiles = ReadonlyMap<string, { readonly size: number }>
+/** The files of a folder in a listing, by name. */
+type ListedFiles = ReadonlyMap<string, { readonly size: number }>
 
 /**
- * Says what a listing alone shows to be wrong with the files that a manifest describes: one is not
- * there, has another size, or `verify` has found it damaged. Undefined when nothing is. `files` are
- * those of the folder that holds them, which is that of `sameAs` when there is one. Pure.
+ * Says what a listing shows to be wrong with the data files of a manifest: one is missing, has another
+ * size, or was found damaged by `verify`. Returns undefined when nothing is wrong. `files` are the
+ * files of the folder that `holderOf` names. Pure.
  */
 export function findListedDefect(
   { exports }: Pick<Manifest, 'exports'>,
   files: ListedFiles | undefined,
 ): string | undefined {
   const present = exports.every(({ file }) => files?.get(file.name)?.size === file.stored.bytes)
-  // Without its manifest a folder counts as what an interrupted run left, and is swept.
+  // A folder without its manifest counts as left by an interrupted run and will be removed.
   if (!present || !files?.has(manifestName)) return 'are missing or cut short'
   return files.has(damageNoteName) ? 'were found damaged by `verify`' : undefined
 }

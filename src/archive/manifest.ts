@@ -3,40 +3,40 @@ import { z } from 'zod'
 import { DashkeepError } from '../errors.ts'
 import { snapshotNamePattern } from './snapshot-name.ts'
 
-/** The archive format this dashkeep writes, and the newest it reads. See FORMAT.md. */
+/** Version of the archive format that is written, and the newest that can be read. See FORMAT.md. */
 export const formatVersion = 1
 
-/** A manifest larger than this is refused unread. */
+/** Largest manifest. A larger one is refused without reading it. */
 export const maxManifestBytes = 1024 * 1024
 
 const count = z.int().nonnegative()
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const snapshotName = z.string().regex(snapshotNamePattern)
-/** Types name files and travel in requests: plain lower-case words. */
+/** Types are parts of file names and requests, so they are plain lower-case words. */
 export const typeNamePattern = /^[a-z][a-z0-9-]{0,63}$/
 const fingerprint = z.object({ bytes: count, sha256 })
 const isoTime = z.iso.datetime()
-/** Ids in short: up to 128 times the first 40 bits of their SHA-256. */
+/** Sample of ids: for up to 128 ids, the first 40 bits of their SHA-256. */
 const idSample = z.string().regex(/^([A-Za-z0-9+/]{4}){0,213}([A-Za-z0-9+/]{2,3}={1,2})?$/)
 
 const exportSchema = z.object({
   type: z.string().regex(typeNamePattern),
   /** Version of the store the objects came from (specification, "Export result"). */
   kibanaVersion: z.string(),
-  /** When the last byte of the export had arrived. */
+  /** When the last byte of the export arrived. */
   exportedAt: isoTime,
   objects: count,
-  /** SHA-256 that is equal exactly when no object changed; see FORMAT.md. */
+  /** SHA-256 that is equal if and only if no object changed. See FORMAT.md. */
   contentDigest: sha256,
   /** Harmless departures from the specification, counted by kind. */
   remarks: z.record(z.string(), count),
-  /** Number of different ids, less the hollow hits that have one. Not in older manifests. */
+  /** Number of different ids, minus the hollow hits that have an id. Not in older manifests. */
   sound: count.optional(),
   /** Hits without an id or without content. Not in older manifests. */
   hollow: count.optional(),
-  /** The size that half of the hits that are not hollow have at least. Not in older manifests. */
+  /** Median size in bytes of the hits that are not hollow. Not in older manifests. */
   medianBytes: count.optional(),
-  /** What tells whether objects are still there, without a key. Not in older manifests. */
+  /** Shows without a key which objects are gone. Not in older manifests. */
   idSample: idSample.optional(),
   file: z.object({
     name: z.string().regex(/^[a-z][a-z0-9-]*\.json(\.[a-z0-9]+)*$/),
@@ -49,7 +49,7 @@ const exportSchema = z.object({
   }),
 })
 
-/** One entry a type and one file an entry: else a few bytes could ask for any amount of reading. */
+/** Each type and each file occurs once. Otherwise a small manifest could cause endless reading. */
 function haveOwnFiles(exports: readonly z.infer<typeof exportSchema>[]): boolean {
   const names = new Set(exports.flatMap(({ type, file }) => [`type ${type}`, `file ${file.name}`]))
   return names.size === 2 * exports.length
@@ -77,62 +77,67 @@ const manifestSchema = z.object({
   account: z.object({
     id: z.int(),
     name: z.string(),
-    /** What the configuration called it. */
+    /** The account's name in the configuration. */
     configuredAs: z.string().optional(),
   }),
   /** Address of the service. */
   service: z.string(),
   exports: z.array(exportSchema).min(1).refine(haveOwnFiles),
-  /** The snapshot whose folder holds the files, when nothing changed since. */
+  /** The snapshot whose folder has the files; absent when this snapshot has its own files. */
   sameAs: snapshotName.optional(),
-  /** When the stored bytes of the files of `sameAs` were last compared with their SHA-256. */
+  /** When the shared files were last read and compared with their SHA-256. */
   filesProvenAt: isoTime.optional(),
-  /** What changed against the previous snapshot, by type; absent for a first snapshot. */
+  /** Changes since the previous snapshot, by type; absent for a first snapshot. */
   changes: z.record(z.string(), changeCounts).optional(),
-  /** Why this snapshot should not be trusted before somebody has looked; absent for a good one. */
+  /** Why this snapshot is suspect; absent for a good one. */
   suspect: z
     .object({
       reasons: z.array(z.string()).min(1),
-      /** The last good snapshot, which the next one is measured against too. */
+      /** The last good snapshot. The next snapshot is compared with it too. */
       lastGood: snapshotName.optional(),
       /** Why there is no last good snapshot, although there were earlier ones. */
       doubt: z.string().optional(),
     })
     .optional(),
-  /** By type: what later snapshots are measured against besides this one. */
+  /** Earlier numbers, by type, with which later snapshots are compared too. */
   memory: z.record(z.string().regex(typeNamePattern), typeMemory).optional(),
-  /** The snapshot before this one and the SHA-256 of its manifest: a chain that shows tampering. */
+  /** The previous snapshot and the SHA-256 of its manifest: a chain that reveals changes. */
   previous: z.object({ snapshot: snapshotName, manifestSha256: sha256 }).optional(),
   dashkeepVersion: z.string(),
 })
 
-/** A snapshot's manifest, format 1: what the snapshot holds and how to prove it. */
+/** The manifest of a snapshot, format 1: its content and the digests that prove it. */
 export type Manifest = z.infer<typeof manifestSchema>
 /** One export within a manifest. */
 export type ManifestExport = z.infer<typeof exportSchema>
-/** The numbers by which the export of a type is judged, and when it was taken. */
+/** The numbers by which later exports of a type are judged, with their time. */
 export type Measure = z.infer<typeof measureSchema>
-/** What a manifest carries forward about a type. */
+/** Earlier numbers of a type in a manifest. */
 export type TypeMemory = z.infer<typeof typeMemory>
 /** Objects added, removed and changed since the previous snapshot. */
 export type ChangeCounts = z.infer<typeof changeCounts>
 
-/** Objects of all types together. */
+/** The snapshot whose folder holds the data files. */
+export function holderOf({ sameAs, snapshot }: Pick<Manifest, 'sameAs' | 'snapshot'>): string {
+  return sameAs ?? snapshot
+}
+
+/** Number of objects of all types. */
 export function countObjects({ exports }: Pick<Manifest, 'exports'>): number {
   return exports.reduce((sum, { objects }) => sum + objects, 0)
 }
 
-/** Bytes of the files that came with this snapshot, its manifest aside. */
+/** Bytes of the snapshot's own data files; 0 when it shares files. */
 export function countStoredBytes({ exports, sameAs }: Manifest): number {
   return sameAs === undefined ? exports.reduce((sum, { file }) => sum + file.stored.bytes, 0) : 0
 }
 
-/** A manifest is there and cannot be used: damaged, misplaced, or of a newer format. */
+/** A manifest is missing, damaged, in the wrong folder, or of a newer format. */
 export class ManifestError extends DashkeepError {}
 
 /**
- * The bytes of a manifest, as stored. They end with the SHA-256 of every byte before that line, and
- * so prove themselves: no later snapshot vouches for the newest manifest of an account.
+ * Encodes a manifest. The bytes end with the SHA-256 of all bytes before that line. So the newest
+ * manifest of an account can be proven too, although no later manifest records its digest.
  */
 export function encodeManifest(manifest: Manifest): Uint8Array {
   const before = Buffer.from(`${JSON.stringify(manifest, undefined, 2).slice(0, -2)},\n`)
@@ -147,9 +152,8 @@ function sealOf(before: Uint8Array): Buffer {
 const sealBytes = sealOf(new Uint8Array()).length
 
 /**
- * Reads a manifest's bytes. `label` names it in errors. Unknown members are left out; a newer
- * `formatVersion`, bytes that do not have the SHA-256 they end with, and anything that does not
- * fit the format are errors.
+ * Decodes a manifest. `label` names it in errors. Ignores unknown members. Throws a `ManifestError` for
+ * a newer `formatVersion`, a wrong SHA-256, and anything that the format does not allow.
  */
 export function decodeManifest(bytes: Uint8Array, label: string): Manifest {
   const document = parseJson(bytes, label)
@@ -164,11 +168,11 @@ export function decodeManifest(bytes: Uint8Array, label: string): Manifest {
   if (!result.success) {
     const issue = result.error.issues[0]
     const path = issue?.path.join('.') || 'the document'
-    throw damaged(label, `${path} is not what format 1 asks for`, result.error)
+    throw damaged(label, `${path} is invalid in format 1`, result.error)
   }
   const before = bytes.subarray(0, -sealBytes)
   if (!sealOf(before).equals(bytes.subarray(before.length))) {
-    throw damaged(label, 'its bytes do not have the SHA-256 that it ends with')
+    throw damaged(label, 'its bytes do not match the SHA-256 at its end')
   }
   return result.data
 }
@@ -176,7 +180,7 @@ export function decodeManifest(bytes: Uint8Array, label: string): Manifest {
 function damaged(label: string, state: string, cause?: Error): ManifestError {
   return new ManifestError(`Cannot read ${label}: ${state}`, {
     kind: 'unverified',
-    hint: 'the manifest is damaged or was edited; `dashkeep verify` says what else is affected',
+    hint: 'the manifest is damaged or was edited; `dashkeep verify` shows what else is affected',
     cause,
   })
 }

@@ -1,20 +1,20 @@
 import { DashkeepError } from '../errors.ts'
 import type { Manifest } from './manifest.ts'
 
-/** Where a new snapshot comes from. */
-export interface Origin {
+/** Service and account of a new snapshot. */
+interface Origin {
   readonly accountId: number
   /** Address of the service. */
   readonly address: string
-  /** What the configuration calls the account; undefined when none does. */
+  /** The account's name in the configuration; undefined when it is not configured. */
   readonly configuredAs?: string | undefined
-  /** Names of other configured accounts that may be the same: nobody has asked for their owners. */
+  /** Names of other configured accounts that may be the same one: their ids are not known. */
   readonly unsettled?: ReadonlySet<string> | undefined
 }
 
 /**
- * Throws a `usage` error when a new snapshot does not belong behind the newest of its account: that
- * one is from another service, or it was taken for another configured account.
+ * Throws a `usage` error when the newest snapshot of the account is from another service, or was taken
+ * for another configured account.
  */
 export function checkOrigin(
   newest: Manifest | undefined,
@@ -44,7 +44,7 @@ export function checkOrigin(
   )
 }
 
-/** Whether two addresses lead to the same service: case of the host, default ports and slashes aside. */
+/** Whether two addresses name the same service. Ignores the host's case, default ports and final slashes. */
 export function isSameService(left: string, right: string): boolean {
   return normalize(left) === normalize(right)
 }

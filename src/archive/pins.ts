@@ -2,10 +2,13 @@ import { readAccountId } from '../account-id.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { snapshotNamePattern } from './snapshot-name.ts'
 
-/** Pins lie beside the accounts' folders: a manifest is never written again. */
+/** Folder of all pins, beside the folders of accounts. A manifest is never rewritten. */
 const PIN_FOLDER = 'pins'
 
-/** Pins a snapshot, so that no retention removes it. Pinning it again changes the note. */
+/** A pin holds a short note. */
+const MAX_PIN_BYTES = 64 * 1024
+
+/** Pins a snapshot, so that retention never removes it. Pinning it again replaces the note. */
 export async function pinSnapshot(
   store: ObjectStore,
   pin: { accountId: number; snapshot: string; pinnedAt: Date; note: string | undefined },
@@ -17,7 +20,7 @@ export async function pinSnapshot(
   await store.put(pinKey(accountId, snapshot), bytes, options)
 }
 
-/** Takes a pin away. Succeeds when there was none. */
+/** Removes a pin. Succeeds when there is none. */
 export async function unpinSnapshot(
   store: ObjectStore,
   accountId: number,
@@ -27,22 +30,56 @@ export async function unpinSnapshot(
   await store.remove(pinKey(accountId, snapshot), options)
 }
 
-/** The names of an account's pinned snapshots, from the keys alone. */
+/** Returns the names of an account's pinned snapshots. Reads only keys. */
 export async function listPins(
   store: ObjectStore,
   accountId: number,
   options: { signal?: AbortSignal | undefined } = {},
 ): Promise<Set<string>> {
   const prefix = pinKey(accountId, '')
-  const pins = new Set<string>()
-  for await (const { key } of store.list(prefix, options)) {
-    const name = key.slice(prefix.length)
-    if (snapshotNamePattern.test(name)) pins.add(name)
-  }
-  return pins
+  const keys = await listPinKeys(store, prefix, options)
+  return new Set(keys.map((key) => key.slice(prefix.length)))
 }
 
-/** Whether a key is that of the folder of all pins, or of those of an account. */
+/**
+ * Copies the pins that the target does not have, of some accounts or of all. Returns how many. A pin
+ * that only the target has stays there.
+ */
+export async function copyPins(
+  { source, target }: { source: ObjectStore; target: ObjectStore },
+  { only, signal }: { only?: ReadonlySet<number> | undefined; signal?: AbortSignal | undefined },
+): Promise<number> {
+  const prefixes = only ? [...only].map((accountId) => pinKey(accountId, '')) : [`${PIN_FOLDER}/`]
+  let copied = 0
+  for (const prefix of prefixes) {
+    const pins = await listPinKeys(source, prefix, { signal })
+    const there = new Set(pins.length > 0 ? await listPinKeys(target, prefix, { signal }) : [])
+    for (const key of pins) {
+      if (there.has(key)) continue
+      const note = await source.get(key, { maxBytes: MAX_PIN_BYTES, signal })
+      if (note === undefined) continue
+      await target.put(key, note, { signal })
+      copied += 1
+    }
+  }
+  return copied
+}
+
+async function listPinKeys(
+  store: ObjectStore,
+  prefix: string,
+  options: { signal?: AbortSignal | undefined },
+): Promise<string[]> {
+  const keys: string[] = []
+  for await (const { key } of store.list(prefix, options)) {
+    const [, account = '', snapshot = '', ...rest] = key.split('/')
+    const isPin = readAccountId(account) !== undefined && snapshotNamePattern.test(snapshot)
+    if (isPin && rest.length === 0) keys.push(key)
+  }
+  return keys
+}
+
+/** Whether a key names the folder of all pins, or the folder of an account's pins. */
 export function isPinFolder(key: string): boolean {
   const [folder, account, ...rest] = key.split('/')
   if (folder !== PIN_FOLDER || rest.length > 0) return false

@@ -8,34 +8,33 @@ import {
 } from './archive.ts'
 import { isFromFuture, splitByTime, warningOfFuture } from './future.ts'
 import { findListedDefect } from './listed-files.ts'
-import { type Manifest, ManifestError } from './manifest.ts'
+import { holderOf, type Manifest, ManifestError } from './manifest.ts'
 import { timePrefix } from './snapshot-name.ts'
 
-/** How far back the first, cheap listing looks for the previous snapshot. */
+/** Days that the first listing covers. A full listing of an account costs more. */
 const RECENT_DAYS = 35
 
-/** What a new snapshot is measured against. */
+/** The earlier snapshots with which a new one is compared. */
 export interface Previous {
   /** The newest readable snapshot before the new one; undefined for the first. */
   readonly newest: StoredManifest | undefined
-  /** The newest snapshot that was not suspect. */
+  /** The newest snapshot that is not suspect. */
   readonly lastGood: Manifest | undefined
-  /** Why there is no last good snapshot to measure against, although there should be one. */
+  /** Why there is no last good snapshot, although there are earlier snapshots. */
   readonly doubt: string | undefined
   /**
-   * Whether every file that `newest` describes is in the store with its size, and `verify` has
-   * found none of them damaged.
+   * Whether the store has every file of `newest` in its full size, and `verify` has found no damage.
    */
   readonly filesSound: boolean
-  /** What was found wrong on the way, for people; the run goes on, but not in silence. */
+  /** Problems of earlier snapshots. The run continues and reports them. */
   readonly warnings: readonly string[]
 }
 
 /**
- * Finds what an account's new snapshot follows: one listing and one manifest, as a rule.
+ * Finds the previous snapshots of an account. Normally needs one listing and one manifest.
  *
- * A manifest that cannot be read is passed over with a warning, and so are snapshots from the future
- * as seen at `takenAt`.
+ * Skips manifests that cannot be read and snapshots from the future, with a warning. A snapshot is
+ * from the future if it is later than `takenAt`.
  */
 export async function findPrevious(
   store: ObjectStore,
@@ -64,7 +63,7 @@ export async function findPrevious(
   return { newest: undefined, lastGood: undefined, doubt, filesSound: false, warnings }
 }
 
-/** The account's snapshots of the last weeks, or all of them when there are none. */
+/** The account's snapshots of the last 35 days, or all of them when these are empty. */
 async function recentFolders(
   store: ObjectStore,
   accountId: number,
@@ -97,21 +96,21 @@ async function findLastGood(
 }
 
 /**
- * Whether a suspect manifest says of itself if anything good went before: older ones do not. A first
- * snapshot that was suspect casts no doubt on the next.
+ * Whether a suspect manifest records if there was a good snapshot before it. Older manifests do not
+ * record this. A suspect first snapshot does not make the next one suspect.
  */
 function saysDoubt({ exports }: Manifest): boolean {
   return exports.every(({ sound }) => sound !== undefined)
 }
 
-/** Says what is wrong with a snapshot's files. Asks for the folder when the listing does not reach it. */
+/** Says what is wrong with a snapshot's files. Lists the folder if `folders` does not contain it. */
 async function findDefect(
   store: ObjectStore,
   manifest: Manifest,
   folders: readonly SnapshotFolder[],
   options: { signal?: AbortSignal | undefined },
 ): Promise<string | undefined> {
-  const holder = manifest.sameAs ?? manifest.snapshot
+  const holder = holderOf(manifest)
   const listed = folders.find((folder) => folder.snapshot === holder)
   if (listed !== undefined) return findListedDefect(manifest, listed.files)
   const prefix = fileKey(manifest.account.id, holder, '')

@@ -1,39 +1,41 @@
+// Tested by test/e2e/doctor.test.ts
+
 import { randomBytes } from 'node:crypto'
 import { DashkeepError } from '../errors.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
-/** One thing that may be done in the store, or not, and how asking for it ended. */
+/** A permission that an archive needs, and the result of its check. */
 export interface StoreRight {
   readonly right: 'write' | 'read' | 'list' | 'retention' | 'lock' | 'delete'
   readonly error: Error | undefined
-  /** Until when a lock keeps the probe's bytes, also when the probe itself has been removed. */
+  /** End of the lock on the probe's bytes. It also applies after the probe was removed. */
   readonly lockedUntil?: Date | undefined
-  /** The key of a probe that is still there although it should not be. */
+  /** The key of a probe that could not be removed. */
   readonly left?: string | undefined
 }
 
 interface ProbeOptions {
   readonly now: Date
-  /** How long the store locks what is written with a lock, when it does. */
+  /** How long the store locks files; undefined without locks. */
   readonly lockMs: number | undefined
   readonly signal: AbortSignal
 }
 
-/** Probes lie beside the accounts' folders, where no listing takes them for a snapshot. */
+/** Folder of the probes, beside the folders of accounts. Listings of snapshots ignore it. */
 const PROBE_FOLDER = 'doctor'
 
-/** Long enough for clocks that differ a little, short enough to wait for. */
+/** Length of a probe's lock. Long enough for clocks that differ a little. */
 const PROBE_LOCK_MS = 5 * 60_000
 
-/** How long removing a probe may take, also after an interruption. */
+/** Longest time for removing a probe, also after an interruption. */
 const REMOVAL_MS = 10_000
 
 const metadata = { 'taken-at': '1970-01-01T00:00:00.000Z' }
 
 /**
- * Finds out what may be done in the store with small objects of its own. Yields a right at a time;
- * after a write that failed there is nothing further to ask. The objects are removed in every case,
- * after an interruption too; one that stays is named.
+ * Checks the permissions in the store by writing small objects. Yields one permission at a time. Stops
+ * after a write that fails. Always removes its objects, also after an interruption, and reports those
+ * that it cannot remove.
  */
 export async function* probeStore(
   store: ObjectStore,
@@ -93,7 +95,7 @@ async function* askRights(
   }
 }
 
-/** Locks a probe for a few minutes, in the configured mode, and asks for the lock. */
+/** Writes a probe with a lock of a few minutes, in the configured mode, and reads the lock back. */
 async function probeLock(
   store: ObjectStore,
   key: string,
@@ -106,13 +108,13 @@ async function probeLock(
     await store.put(key, randomBytes(64), { metadata, lockFrom, signal })
     lockedUntil = await store.lockedUntil?.(key, { signal })
     if (lockedUntil === undefined || lockedUntil < until) {
-      throw different(key, 'is not locked as long as it should be')
+      throw different(key, 'has a lock that ends too early')
     }
   })
   return { ...result, lockedUntil }
 }
 
-/** Removes a probe, or nothing when it was never stored, with a time of its own. */
+/** Removes a probe, if it exists. Has its own time limit. */
 async function removeProbe(store: ObjectStore, key: string): Promise<StoreRight> {
   const signal = AbortSignal.timeout(REMOVAL_MS)
   const removed = await attempt('delete', () => store.remove(key, { signal }))
@@ -132,6 +134,6 @@ async function attempt(right: StoreRight['right'], step: () => Promise<void>): P
 
 function different(key: string, state: string): DashkeepError {
   return new DashkeepError(`Cannot rely on the store: the object ${key} ${state}`, {
-    hint: 'this store does not do what an archive needs; use another',
+    hint: 'this store lacks what an archive needs; use another store',
   })
 }

@@ -5,20 +5,20 @@ import type { HitSummary } from '../export/hit-summary.ts'
 import { createExportScan, type ExportContent } from '../export/scan-export.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
-/** What reading a stored export found: one of these. */
-export interface ProvenExport {
+/** Result of reading a stored export: one of these members. */
+interface ProvenExport {
   readonly content?: ExportContent | undefined
   /** What is wrong with the file. */
   readonly defect?: string | undefined
-  /** The stored bytes are as described, and no key at hand opens them. */
+  /** The stored bytes are sound, but no configured key opens the file. */
   readonly unopened?: OpenError | undefined
 }
 
 /**
- * Reads a stored export to its end: its bytes are proven against their description, and the
- * document in them is read object by object. `onObject` also sees objects of a file that turns
- * out to be damaged further on. `drain` is awaited after each chunk, and once more after the last
- * object, which may be found only at the end. Throws only when the store cannot answer.
+ * Reads a stored export to its end. Compares its bytes with the manifest, and reads each object of the
+ * document. `onObject` is called before the whole file is proven, so it also gets objects of a damaged
+ * file. `drain` is awaited after each chunk and after the last object. Throws only when the store
+ * cannot answer.
  */
 export async function proveExport(
   store: ObjectStore,

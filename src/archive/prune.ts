@@ -12,7 +12,7 @@ import {
 } from './archive.ts'
 import { splitByTime } from './future.ts'
 import { findListedDefect } from './listed-files.ts'
-import { ManifestError } from './manifest.ts'
+import { holderOf, ManifestError } from './manifest.ts'
 import { listPins } from './pins.ts'
 import {
   planRemoval,
@@ -26,38 +26,38 @@ import { isOld } from './sweep.ts'
 /** Manifests read at once while planning. */
 const READS_AT_ONCE = 16
 
-/** Snapshots removed at once; each takes a few requests. */
+/** Snapshots removed at once. Each needs a few requests. */
 const REMOVALS_AT_ONCE = 8
 
-/** A snapshot with the keys it consists of. */
-export interface PruneCandidate extends RetentionCandidate {
+/** A snapshot with its files. */
+interface PruneCandidate extends RetentionCandidate {
   readonly folder: SnapshotFolder
 }
 
-/** Snapshots to remove by their names, whatever the retention says. */
+/** Names of snapshots to remove, regardless of the retention. */
 export interface NamedRemoval {
   readonly named: ReadonlySet<string>
 }
 
-/** What is to happen to one account's part of the archive. Printing it changes nothing. */
+/** What to remove of one account, and why. The plan itself changes nothing. */
 export interface AccountPrunePlan {
   readonly accountId: number
-  /** Why nothing of this account may be removed by retention now, when that is so. */
+  /** Why retention removes nothing of this account now; undefined when it may. */
   readonly refusal: string | undefined
   readonly decisions: readonly RetentionDecision<PruneCandidate>[]
-  /** Folders without a manifest that no run can still be writing. */
+  /** Folders without a manifest that are too old to belong to a run in progress. */
   readonly leftovers: readonly SnapshotFolder[]
 }
 
 /**
- * Plans account by account what to remove, from one listing, and the manifests. Removes nothing.
+ * Plans for each account what to remove. Reads one listing and the manifests. Removes nothing.
  *
- * An account is left as it is, with the reason, when its newest snapshot is suspect or damaged, when a run
- * after it has not finished, or when a manifest cannot be read: what such a snapshot refers to is
- * not known. A snapshot from the future is never the newest.
+ * Nothing of an account is removed when its newest snapshot is suspect or damaged, when a later run has
+ * not finished, or when a manifest cannot be read: it may refer to files of other snapshots. A snapshot
+ * from the future is never the newest.
  *
- * With names in place of a policy, only accounts that have one of them are planned, nothing is swept,
- * and only a manifest that cannot be read stands in the way.
+ * With names instead of a policy, only accounts with one of these names are planned, no leftovers are
+ * removed, and only a manifest that cannot be read prevents the removal.
  */
 export async function* planPrune(
   store: ObjectStore,
@@ -98,9 +98,9 @@ async function planAccount(
   const { past } = splitByTime(folders, now)
   const refusal = unreadable?.message ?? findRefusal(past, splitByTime(candidates, now).past)
   const decisions = planRetention(candidates, wanted, { now })
-  // A folder that lost its manifest may still hold files that others share.
+  // A folder that lost its manifest may still have files that others share.
   const shared = new Set(candidates.map(({ sameAs }) => sameAs))
-  // The newest folder may belong to a run that goes on, whatever a clock says.
+  // The newest folder may belong to a run in progress, even if a clock is wrong.
   const spared = new Set([folders.at(-1), past.at(-1)])
   const leftovers = folders
     .filter((folder) => !spared.has(folder))
@@ -124,7 +124,7 @@ async function readCandidate(
   if (stored instanceof ManifestError) return stored
   const { manifest } = stored
   const { sameAs } = manifest
-  const defect = findListedDefect(manifest, folders.get(sameAs ?? snapshot)?.files)
+  const defect = findListedDefect(manifest, folders.get(holderOf(manifest))?.files)
   const suspect = manifest.suspect !== undefined || defect !== undefined
   const types = manifest.exports.map(({ type }) => type)
   return { snapshot, takenAt, suspect, sameAs, pinned: pins.has(snapshot), types, folder }
@@ -145,20 +145,20 @@ function removedBy({ refusal, decisions }: AccountPrunePlan): RetentionDecision<
   return refusal === undefined ? decisions.filter(({ keep }) => !keep) : []
 }
 
-/** The folders that carrying out a plan removes. */
+/** The folders that a plan removes. */
 export function foldersToRemove(plan: AccountPrunePlan): SnapshotFolder[] {
   return [...removedBy(plan).map(({ candidate }) => candidate.folder), ...plan.leftovers]
 }
 
-/** What removing one folder came to. */
+/** Result of the removal of one folder. */
 export interface Removal {
   readonly accountId: number
   readonly snapshot: string
-  /** What its files take up, or took up. */
+  /** Size of its files. */
   readonly bytes: number
-  /** Why it is still there, when it should not be. */
+  /** Why it could not be removed. */
   readonly error?: Error | undefined
-  /** Until when a lock keeps it, or a locked snapshot that shares its files; nothing was tried. */
+  /** End of the lock on it, or on a snapshot that shares its files. Its removal was not tried. */
   readonly keptUntil?: Date | undefined
 }
 
@@ -168,15 +168,15 @@ interface RemovalOptions {
 }
 
 /**
- * Does what a plan says: the manifest first, then the files, so that a snapshot is there completely
- * or not at all at every moment. Snapshots that share files go before the ones that hold them, which
- * stay when one of them does. A folder with a locked file is left as it is. What is already gone is
- * passed over, so that a plan can be carried out twice.
+ * Carries out a plan. Removes the manifest of a snapshot first, then its files, so that a snapshot is
+ * always complete or does not exist. Snapshots that share files are removed before the one that has the
+ * files. If one of them cannot be removed, that one stays too. A folder with a locked file stays
+ * complete. Ignores what no longer exists, so a plan can be carried out twice.
  *
- * Files go only after one more look at the account: they stay when their manifest is there after
- * all, and when a run has come to share them since the plan was made. A run looks the other way
- * round, manifest first, then at what it shares, so that one of the two sees the other, whatever
- * their clocks say.
+ * Before it removes files, it lists the account again. Files stay if their manifest still exists, or if
+ * a run has begun to share them since the plan was made. A run checks in the opposite order: it writes
+ * its manifest, then checks the shared files. So one of the two always sees the other, even with wrong
+ * clocks.
  */
 export async function* applyPrune(
   store: ObjectStore,
@@ -186,7 +186,7 @@ export async function* applyPrune(
   const removed = removedBy(plan)
   const sharers = removed.filter(({ candidate }) => candidate.sameAs !== undefined)
   const holders = removed.filter(({ candidate }) => candidate.sameAs === undefined)
-  /** By holder of files: a snapshot that shares them and is still there. */
+  /** By the snapshot that has the files: a snapshot that shares them and was not removed. */
   const needed = new Map<string, Removal>()
   const folders = sharers.map(({ candidate }) => candidate.folder)
   const removals = await removeAll(store, plan, folders, needed, options)
@@ -238,14 +238,14 @@ function isThere({ error, keptUntil }: Removal): boolean {
   return error !== undefined || keptUntil !== undefined
 }
 
-/** Why the holder of files stays when a snapshot that shares them does. */
+/** Why a snapshot stays whose files another remaining snapshot shares. */
 function keptFor({ snapshot, error, keptUntil }: Removal): Partial<Removal> {
   if (error === undefined) return { keptUntil }
   const message = `Cannot remove the snapshot: ${snapshot} shares its files and could not be removed`
   return { error: new DashkeepError(message, { cause: error }) }
 }
 
-/** By snapshot: why its files have to stay, as the account is now. */
+/** Why files must stay, by snapshot, according to a new listing. */
 async function findObstacles(
   store: ObjectStore,
   { accountId, decisions }: AccountPrunePlan,
@@ -259,15 +259,14 @@ async function findObstacles(
     if (planned.has(snapshot)) continue
     const { manifest } = await readManifest(store, accountId, snapshot, { signal })
     const { sameAs } = manifest
-    if (sameAs)
-      obstacles.set(sameAs, cannotRemoveFiles(sameAs, `${snapshot} has come to share them`))
+    if (sameAs) obstacles.set(sameAs, cannotRemoveFiles(sameAs, `${snapshot} now shares them`))
   }
   return obstacles
 }
 
 function cannotRemoveFiles(snapshot: string, state: string): DashkeepError {
   return new DashkeepError(`Cannot remove the files of snapshot ${snapshot}: ${state}`, {
-    hint: 'plan again; if this stays so, the store does not remove what it says it has removed',
+    hint: 'run the command again; if the error stays, the store confirms removals that it does not make',
   })
 }
 
@@ -297,7 +296,7 @@ async function removeFiles(
   })
 }
 
-/** A failure of one folder is an outcome; an interruption ends everything. */
+/** Returns the failure of one folder as a result. Throws an interruption. */
 async function attempt(
   { signal }: RemovalOptions,
   step: () => Promise<Partial<Removal>>,
@@ -311,7 +310,7 @@ async function attempt(
   }
 }
 
-/** The moment at which the last of the locks that are not over yet ends. */
+/** The end of the last lock on these files; undefined when no lock is in force. */
 async function findLock(
   store: ObjectStore,
   files: readonly StoredObject[],

@@ -11,23 +11,23 @@ import { dataFileKey } from './archive.ts'
 import type { Manifest, ManifestExport } from './manifest.ts'
 import { proveExport } from './prove-export.ts'
 
-/** What reading objects of the archive needs besides the store. */
+/** Options for reading objects of the archive. */
 export interface ReadOptions {
   readonly opener?: Opener | undefined
   readonly limits?: ScanLimits | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** One object out of the archive. Its bytes are its own: they stay as they are. */
+/** An object of the archive. Its bytes stay valid. */
 export interface StoredHit {
-  /** `<type>:<object id>`; empty when the hit names no id. */
+  /** `<type>:<object id>`; empty when the hit has no id. */
   readonly id: string
   readonly title: string | undefined
   /** The hit as received, from `{` to `}`. */
   readonly bytes: Uint8Array
 }
 
-/** The export of a type in a snapshot. Throws a `usage` error when the snapshot has none. */
+/** Returns the export of a type in a snapshot. Throws a `usage` error when it has none. */
 export function exportOf(manifest: Manifest, type: string): ManifestExport {
   const found = manifest.exports.find((entry) => entry.type === type)
   if (found !== undefined) return found
@@ -38,10 +38,10 @@ export function exportOf(manifest: Manifest, type: string): ManifestExport {
 }
 
 /**
- * Reads an export of a snapshot to its end and hands each object to `onObject`; a hit's bytes are
- * valid until it returns. What was handed over is proven only once this has returned: throws an
- * `unverified` error when the file is not what the manifest describes, and an `OpenError` when it
- * is encrypted and no key at hand opens it.
+ * Reads an export of a snapshot to its end and passes each object to `onObject`. A hit's bytes are valid
+ * until `onObject` returns. The objects are proven only when this function returns. Throws an
+ * `unverified` error when the file differs from the manifest, and an `OpenError` when no configured
+ * key opens the file.
  */
 export async function scanObjects(
   store: ObjectStore,
@@ -63,8 +63,8 @@ export async function scanObjects(
 }
 
 /**
- * Hands the export of a type to `onContent`, byte for byte as it was received; reading waits for
- * it. Proven only once this has returned; throws as `scanObjects` does.
+ * Passes the export of a type to `onContent`, byte for byte as received, and waits for it. The bytes are
+ * proven only when this function returns. Throws as `scanObjects` does.
  */
 export async function copyExport(
   store: ObjectStore,
@@ -82,8 +82,8 @@ export async function copyExport(
 }
 
 /**
- * Proves the file of an export, as far as the key at hand goes: when it does not open the file, its
- * stored bytes alone. Throws an `unverified` error when it is not what the manifest describes.
+ * Proves the file of an export. If no configured key opens the file, proves only its stored bytes.
+ * Throws an `unverified` error when the file differs from the manifest.
  */
 export async function proveFile(
   store: ObjectStore,
@@ -100,14 +100,14 @@ export async function proveFile(
 function damaged(defect: string | undefined): DashkeepError {
   return new DashkeepError(`Cannot read the archive: ${defect}`, {
     kind: 'unverified',
-    hint: '`dashkeep verify` says what else is damaged; another snapshot may hold the same objects',
+    hint: '`dashkeep verify` shows what else is damaged; another snapshot may have the same objects',
   })
 }
 
 /**
- * Yields the objects of an export in the order received, holding a few at a time. The file is
- * proven only at the end of the iteration, which then throws as `scanObjects` does. It also throws
- * when it has yielded another number of objects than the manifest names.
+ * Yields the objects of an export in the order received. Keeps only a few in memory. The file is proven
+ * only at the end of the iteration, which then throws as `scanObjects` does. It also throws when the
+ * number of objects differs from the manifest.
  */
 export async function* readObjects(
   store: ObjectStore,
@@ -117,7 +117,7 @@ export async function* readObjects(
 ): AsyncGenerator<StoredHit> {
   const stop = new AbortController()
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])])
-  // The hits of one chunk at a time: each of them may be as large as limits allow.
+  // Holds the hits of one chunk only, because each hit may be as large as the limits allow.
   const pieces = new PassThrough({ objectMode: true, highWaterMark: 1 })
   const seen: StoredHit[] = []
   const reading = scanObjects(store, manifest, type, {

@@ -7,7 +7,7 @@ import { createExportScan, type ExportContent, type ExportScan } from '../export
 import { fileKey } from './archive.ts'
 import type { ManifestExport } from './manifest.ts'
 import { retryExport } from './retry-export.ts'
-import { runMetadata, type SnapshotRun } from './take-options.ts'
+import { exportMetadata, runMetadata, type SnapshotRun } from './take-options.ts'
 
 /**
  * Bytes received between two turns of the event loop. While a socket has data, Node reads it up to 32
@@ -64,7 +64,7 @@ function combine({ account, types }: SnapshotRun, failures: readonly Error[]): E
   return new DashkeepError(
     `Cannot back up account ${account.accountId}: ${failures.length} of ${types.length} exports failed: ${failures.map(({ message }) => message).join('; ')}`,
     {
-      // A store that cannot be written is as wrong for three types as for one.
+      // The same kind for all, such as a store that refuses every write, is the kind of the whole.
       kind: (kinds.size === 1 && [...kinds][0]) || 'failed',
       hint: [...new Set(hints)].join('; '),
       cause: first,
@@ -82,17 +82,14 @@ async function receiveExport(
     limits: run.scanLimits,
     onMembers: (members) => run.source.checkMembers(type, members),
   })
-  const metadata = () => {
-    const kibanaVersion = scan.kibanaVersion()
-    return { ...runMetadata(run), ...(kibanaVersion && { 'kibana-version': kibanaVersion }), type }
-  }
+  const metadata = () => ({ ...runMetadata(run), ...exportMetadata(type, scan.kibanaVersion()) })
   const name = dataFileName(type, compression, { encrypted: sealer !== undefined })
   const key = fileKey(account.accountId, run.snapshot, name)
   const options = { compression, sealer, metadata, lockFrom: run.takenAt, signal }
   const writer = await createDataFile(run.store, key, options)
   try {
     await transfer(run, type, body, { scan, writer })
-    // In this order, so that the room for compressing is free again when the index is sorted.
+    // In this order, so that the memory for compression is free when the index is sorted.
     const file = await writer.finish()
     const content = scan.end()
     const exportedAt = (run.now?.() ?? new Date()).toISOString()

@@ -1,9 +1,9 @@
 import { isFromFuture, splitByTime } from './future.ts'
 
 /**
- * How many snapshots to keep. Each rule keeps the newest snapshot of each of the newest periods
- * that have one, up to its number; a snapshot is kept when any rule keeps it. Periods are those of
- * UTC, weeks begin on Monday (ISO 8601).
+ * How many snapshots to keep. A rule such as `daily: 7` keeps the newest snapshot of each of the newest
+ * 7 days that have one. A snapshot is kept when any rule keeps it. Periods are in UTC. Weeks begin on
+ * Monday (ISO 8601).
  */
 export interface RetentionPolicy {
   readonly last?: number | undefined
@@ -13,26 +13,26 @@ export interface RetentionPolicy {
   readonly monthly?: number | undefined
   readonly yearly?: number | undefined
   /**
-   * Keeps everything at most this many milliseconds older than the newest snapshot: measured from
-   * there and not from the clock, which may have been set forward.
+   * Keeps all snapshots that are at most this much older than the newest one. The clock does not count,
+   * because it may have been set forward.
    */
   readonly withinMs?: number | undefined
 }
 
-/** What retention needs to know of a snapshot. */
+/** The facts about a snapshot that decide whether it is kept. */
 export interface RetentionCandidate {
   readonly snapshot: string
   readonly takenAt: Date
   /** Whether it is suspect, or its files are missing, cut short, or found damaged by `verify`. */
   readonly suspect: boolean
-  /** The snapshot whose files it shares. */
+  /** The snapshot whose files it shares; undefined when it has its own files. */
   readonly sameAs: string | undefined
   readonly pinned: boolean
-  /** The types that it holds. */
+  /** The types of its exports. */
   readonly types: readonly string[]
 }
 
-/** What is to happen to one snapshot, and every reason for it. */
+/** Whether a snapshot is kept, and all reasons. */
 export interface RetentionDecision<Candidate extends RetentionCandidate = RetentionCandidate> {
   readonly candidate: Candidate
   readonly keep: boolean
@@ -40,7 +40,7 @@ export interface RetentionDecision<Candidate extends RetentionCandidate = Retent
   readonly reasons: readonly string[]
 }
 
-/** A rule by period: the period a moment falls into, as text. */
+/** For each rule, the period of a time, as text. */
 const periods: Record<
   'hourly' | 'daily' | 'weekly' | 'monthly' | 'yearly',
   (time: Date) => string
@@ -53,15 +53,18 @@ const periods: Record<
 }
 
 /**
- * Decides what to keep of one account's snapshots and says why, newest first. Pure: reads no clock
- * and touches no store.
+ * Decides which snapshots of an account to keep, and why. Returns the newest first. Pure: reads no clock
+ * and no store.
  *
- * A suspect snapshot takes no place in a rule, nor does one from the future as seen at `now`, so
- * that a bad backup never pushes out a good one; it stays as long as no good one has followed it.
- * Always kept, whatever the policy: the newest good snapshot, the newest good one with each type
- * that it lacks, pinned ones, those from the future, one that was the newest less than an hour ago
- * (a run that goes on may still refer to it), and every snapshot whose files a kept one shares. A
- * policy without rules keeps everything.
+ * Suspect snapshots and those from the future do not count for rules, so that a bad backup never
+ * replaces a good one. A suspect snapshot is kept until a good one follows. These are always kept:
+ *
+ * - the newest good snapshot, and the newest good one with each type that it lacks
+ * - pinned snapshots, and those from the future
+ * - one that was the newest less than an hour ago, because a run in progress may refer to it
+ * - every snapshot whose files a kept one shares
+ *
+ * A policy without rules keeps everything.
  */
 export function planRetention<Candidate extends RetentionCandidate>(
   candidates: readonly Candidate[],
@@ -91,11 +94,11 @@ export function planRetention<Candidate extends RetentionCandidate>(
 }
 
 /**
- * Decides which of the snapshots that somebody has named may go, newest first; the others stay. Pure.
+ * Decides which of the named snapshots may be removed. Returns the newest first. Pure.
  *
- * A named one stays all the same when it is the newest good snapshot, pinned, or was the newest less
- * than an hour ago, when a snapshot that stays shares its files, and as long as there is no good
- * snapshot but those from the future.
+ * A named snapshot still stays when it is the newest good one, is pinned, was the newest less than an
+ * hour ago, or when a remaining snapshot shares its files. All stay while every good snapshot is from
+ * the future.
  */
 export function planRemoval<Candidate extends RetentionCandidate>(
   candidates: readonly Candidate[],
@@ -117,7 +120,7 @@ export function planRemoval<Candidate extends RetentionCandidate>(
   return toDecisions(newestFirst, reasons, () => 'named')
 }
 
-/** Begins without a reason for any candidate; `past` leaves out those from the future. */
+/** Creates an empty list of reasons for each candidate. `past` are those not from the future. */
 function beginReasons<Candidate extends RetentionCandidate>(
   candidates: readonly Candidate[],
   now: Date,
@@ -145,7 +148,7 @@ function isEmpty(policy: RetentionPolicy): boolean {
   return Object.values(policy).every((value) => value === undefined)
 }
 
-/** Keeps the newest of each period, from the newest period on. */
+/** Keeps the newest candidate of each of the newest periods. */
 function keepByPeriod<Candidate extends RetentionCandidate>(
   newestFirst: readonly Candidate[],
   { rule, number }: { rule: keyof typeof periods; number: number },
@@ -161,7 +164,7 @@ function keepByPeriod<Candidate extends RetentionCandidate>(
   }
 }
 
-/** Reasons that lie in the snapshot itself and not in a rule that counts. */
+/** Reasons to keep a candidate that do not depend on the number of others. */
 function ownReasons(
   candidate: RetentionCandidate,
   {
@@ -191,13 +194,13 @@ function ownReasons(
   return reasons
 }
 
-/** `1.5 days`: roughly, in the largest unit that fits. */
+/** Formats a time span, such as `1.5 days`, in hours or days. */
 function describeSpan(ms: number): string {
   const [length, unit] = ms < 24 * 3600_000 ? [3600_000, 'hours'] : [24 * 3600_000, 'days']
   return `${Math.round((ms / length) * 100) / 100} ${unit}`
 }
 
-/** The moment from which on everything is kept by `withinMs`. */
+/** The time from which `withinMs` keeps everything. */
 function beginOfWithin(
   [newest]: readonly RetentionCandidate[],
   { withinMs }: RetentionPolicy,
@@ -207,8 +210,8 @@ function beginOfWithin(
 }
 
 /**
- * Keeps the newest snapshot with each type that the newest of all lacks: a type that was taken out
- * of the configuration has its last backup there.
+ * Keeps the newest snapshot of each type that the newest snapshot lacks. It is the last backup of a type
+ * that was removed from the configuration.
  */
 function keepTypes<Candidate extends RetentionCandidate>(
   newestFirst: readonly Candidate[],
@@ -222,7 +225,10 @@ function keepTypes<Candidate extends RetentionCandidate>(
   }
 }
 
-/** A run refers to the newest snapshot it found; `maxSharingMs` in `take.ts` is the other half. */
+/**
+ * How long a snapshot stays after a newer one. A run shares files of the newest snapshot that it finds,
+ * at most for `MAX_SHARING_MS` (take.ts).
+ */
 const IN_USE_MS = 3600_000
 
 function keepInUse<Candidate extends RetentionCandidate>(
@@ -238,7 +244,7 @@ function keepInUse<Candidate extends RetentionCandidate>(
   }
 }
 
-/** Keeps what kept snapshots share. A snapshot that holds files shares none itself. */
+/** Keeps the snapshots whose files a kept one shares. A snapshot with own files shares none. */
 function keepShared<Candidate extends RetentionCandidate>(
   newestFirst: readonly Candidate[],
   reasons: Map<Candidate, string[]>,
@@ -261,7 +267,7 @@ function keepShared<Candidate extends RetentionCandidate>(
   }
 }
 
-/** `2026-W47`: the week by ISO 8601, whose year is that of its Thursday. */
+/** The week of a time by ISO 8601, such as `2026-W47`. Its year is the year of its Thursday. */
 function isoWeek(time: Date): string {
   const day = 24 * 3600_000
   const weekday = (time.getUTCDay() + 6) % 7

@@ -3,37 +3,34 @@ import { explainUnreadable, proveStoredBytes } from '../datafile/data-file.ts'
 import { HEAD_BYTES, type Sealer } from '../datafile/encryption.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey, fileKey, manifestName } from './archive.ts'
-import type { Manifest, ManifestExport } from './manifest.ts'
+import { holderOf, type Manifest, type ManifestExport } from './manifest.ts'
+import { defaultTakeOptions } from './take-options.ts'
 
-/** Files up to this size in total are proven in each run, unless told otherwise. */
-const defaultProveEachRunBytes = 64 * 1024 ** 2
-
-/** A day less than the seven that are promised, so that a daily run does not come too late. */
+/** How long a proof is valid: a day less than the documented seven, for runs once a day. */
 const PROOF_LASTS_MS = 6 * 24 * 3600_000
 
-/** What decides whether an unchanged snapshot may share the files of an earlier one. */
-export interface SharingOptions {
-  /** When the new snapshot counts as taken. */
+/** Options for sharing the files of an earlier snapshot. */
+interface SharingOptions {
+  /** Time of the new snapshot. */
   readonly takenAt: Date
-  /** Files up to this size in total are proven in each run. */
+  /** Total size up to which files are proven in each run. */
   readonly proveEachRunBytes?: number | undefined
-  /** Encrypts the new snapshot. Files that were sealed with another passphrase are not shared. */
+  /** Encrypts the new snapshot. Files that were encrypted with another passphrase are not shared. */
   readonly sealer?: Sealer | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /** Whether files may be shared. */
 export interface Sharing {
-  /** When the files were last proven (ISO 8601); undefined when they must not be shared. */
+  /** When the files were last proven (ISO 8601); undefined when they cannot be shared. */
   readonly provenAt?: string | undefined
-  /** What is wrong with the files, for people. */
+  /** Problems of the files. */
   readonly warnings: readonly string[]
 }
 
 /**
- * Whether every type holds the very objects of the previous snapshot. The documents must come from
- * the same kibanaVersion too, since a restore depends on it, and be encrypted for the same
- * recipients.
+ * Whether every type has exactly the objects of the previous snapshot. The kibanaVersion must be the
+ * same too, because a restore depends on it, and the recipients of the encryption.
  */
 export function isUnchanged(entries: readonly ManifestExport[], previous: Manifest): boolean {
   if (previous.exports.length !== entries.length) return false
@@ -49,11 +46,11 @@ export function isUnchanged(entries: readonly ManifestExport[], previous: Manife
 }
 
 /**
- * Prepares the files that a manifest describes for being shared by a new snapshot: reads their
- * stored bytes and compares the SHA-256, when that is due, and extends their locks.
+ * Prepares the files of a manifest so that a new snapshot can share them. When a proof is due, reads
+ * their stored bytes and compares the SHA-256. Then extends their locks.
  *
- * Without the proof one damaged byte would be passed on from snapshot to snapshot, although the
- * service sends sound data each time. A file that the store cannot return is not shared either.
+ * Without this proof, later snapshots would share a damaged file again and again, although the service
+ * sends sound data each time. A file that the store cannot return is not shared.
  */
 export async function prepareSharing(
   store: ObjectStore,
@@ -65,14 +62,15 @@ export async function prepareSharing(
   if (warnings.length > 0) return { warnings }
   const passphrase = await tryPassphrase(store, manifest, options)
   if (!passphrase.fits) return { warnings: passphrase.warnings }
-  if (!(await protectFiles(store, manifest, options))) return { warnings: [] }
+  const lock = { lockFrom: options.takenAt, signal: options.signal }
+  if (!(await protectFiles(store, manifest, lock))) return { warnings: [] }
   return { provenAt: due ? options.takenAt.toISOString() : lastProof(manifest), warnings: [] }
 }
 
-/** Whether the files have to be proven before they are shared. Pure. */
-export function isProofDue(
+/** Whether the files must be proven before they are shared. Pure. */
+function isProofDue(
   manifest: Manifest,
-  { takenAt, proveEachRunBytes = defaultProveEachRunBytes }: SharingOptions,
+  { takenAt, proveEachRunBytes = defaultTakeOptions.proveEachRunBytes }: SharingOptions,
 ): boolean {
   const bytes = manifest.exports.reduce((sum, { file }) => sum + file.stored.bytes, 0)
   const provenAt = lastProof(manifest)
@@ -81,12 +79,12 @@ export function isProofDue(
   return age < 0 || age >= PROOF_LASTS_MS
 }
 
-/** When the files were last proven; a run reads back what it stores. Older manifests do not say. */
+/** When the files were last proven. A run proves all files that it stores. Older manifests lack it. */
 function lastProof({ filesProvenAt, sameAs, takenAt }: Manifest): string | undefined {
   return filesProvenAt ?? (sameAs === undefined ? takenAt : undefined)
 }
 
-/** Returns what is wrong with the files, for people. Reads them all at once. */
+/** Returns the problems of the files. Reads all files at the same time. */
 async function proveFiles(
   store: ObjectStore,
   manifest: Manifest,
@@ -105,10 +103,9 @@ async function proveFiles(
 }
 
 /**
- * Says whether the files were encrypted with the passphrase that is configured now. Tries it on the
- * header of the first file, since one run with one passphrase wrote them all. So the manifest needs
- * no fingerprint of the passphrase, which would be one more thing to guess it by, and archives that
- * were made before are treated alike.
+ * Checks whether the files were encrypted with the configured passphrase. Tries it on the header of the
+ * first file, because one run wrote all of them. So the manifest needs no fingerprint of the passphrase,
+ * which would help to guess it, and this works with older archives too.
  */
 async function tryPassphrase(
   store: ObjectStore,
@@ -138,25 +135,26 @@ async function readHead(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** The warning of a run that found a file of the previous snapshot damaged. */
+/** The warning about a damaged file of the previous snapshot. */
 export function warnOfDamage(defect: string): string {
   return `the previous snapshot is damaged: ${defect}`
 }
 
 /**
- * Makes the lock of what an unchanged snapshot is going to share last as long as that of its own
- * manifest, and before there is one. Returns false when a file cannot be protected as a new one is.
+ * Extends the locks of the files that a manifest describes, as if they were written at `lockFrom`. Call
+ * it before a manifest that shares them is written. Returns false when a file cannot be locked like a
+ * new one.
  */
-async function protectFiles(
+export async function protectFiles(
   store: ObjectStore,
   manifest: Manifest,
-  { takenAt, signal }: SharingOptions,
+  options: { lockFrom: Date; signal?: AbortSignal | undefined },
 ): Promise<boolean> {
   if (store.protect === undefined) return true
-  const { account, snapshot, sameAs, exports } = manifest
+  const { account, exports } = manifest
   const keys = exports.map(({ file }) => dataFileKey(manifest, file))
-  for (const key of [fileKey(account.id, sameAs ?? snapshot, manifestName), ...keys]) {
-    if (!(await store.protect(key, { lockFrom: takenAt, signal }))) return false
+  for (const key of [fileKey(account.id, holderOf(manifest), manifestName), ...keys]) {
+    if (!(await store.protect(key, options))) return false
   }
   return true
 }

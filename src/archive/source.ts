@@ -1,34 +1,34 @@
 import type { ExportMembers } from '../export/envelope.ts'
 
-/** An account of the service, as `whoami` names it (specification, "Current account"). */
+/** An account of the service, according to `whoami` (specification, "Current account"). */
 export interface Account {
   readonly accountId: number
   readonly accountName: string
 }
 
 /**
- * Where saved objects come from: the only thing snapshots know of the service.
+ * The service, as far as a snapshot needs it.
  *
- * Every failure is an error with a hint. What is transient has been retried as far as that is
- * possible: an export whose body has begun to arrive is not repeated here.
+ * Every failure is an error with a hint. Temporary failures have been retried before, except that an
+ * export is not repeated once its body has begun to arrive.
  */
 export interface SavedObjectSource {
-  /** The address to record and to show; holds no secret. */
+  /** The service's address, without secrets. */
   readonly address: string
 
   /**
-   * How far the service's clock was ahead of this machine's at the last answer, in milliseconds;
-   * undefined when the service has not said its time.
+   * How far the service's clock was ahead of this machine's clock at the last answer, in milliseconds;
+   * undefined when the service sent no time.
    */
   readonly clockSkewMs?: number | undefined
 
-  /** Says whom the token belongs to (specification, section 5). */
+  /** Returns the account that the token belongs to (specification, section 5). */
   whoami(options: { signal?: AbortSignal | undefined }): Promise<Account>
 
   /**
-   * Begins the export of every saved object of one type (specification, section 4) and returns
-   * the body after content decoding, as it arrives. A refusal, under whatever status, throws
-   * before the first byte is yielded; a body that breaks off throws from the iteration.
+   * Starts the export of all saved objects of one type (specification, section 4). Returns the body
+   * after content decoding, as it arrives. Throws when the service refuses, with any status. The
+   * iteration throws when the body breaks off.
    */
   exportObjects(
     type: string,
@@ -36,8 +36,8 @@ export interface SavedObjectSource {
   ): Promise<AsyncIterable<Uint8Array>>
 
   /**
-   * Throws when the members of an export document, without its hits, report an error. Whoever reads
-   * a body to its end calls this: the service may send an error beside some of the hits.
+   * Throws when the members of an export document, without its hits, report an error. Callers use it at
+   * the end of a body, because the service may send an error beside some of the hits.
    */
   checkMembers(type: string, members: ExportMembers): void
 }

@@ -1,23 +1,27 @@
 import { pMapIterable, pMapSkip } from 'p-map'
 import type { ObjectStore } from '../store/object-store.ts'
-import { listAccounts, type SnapshotFolder, sizeOf, tryReadManifest } from './archive.ts'
+import {
+  listAccounts,
+  listFolders,
+  type SnapshotFolder,
+  sizeOf,
+  tryReadManifest,
+} from './archive.ts'
 import { splitByTime } from './future.ts'
 import { findListedDefect } from './listed-files.ts'
-import { type Manifest, ManifestError } from './manifest.ts'
+import { holderOf, type Manifest, ManifestError } from './manifest.ts'
+import { timePrefix } from './snapshot-name.ts'
 
-/** What the archive says of one account, whatever any run said of itself. */
-export interface AccountStatus {
+/** Judgement of an account according to the archive, not to reports of runs. */
+export interface AccountJudgement {
   readonly accountId: number
   /** From the newest readable manifest. */
   readonly accountName: string | undefined
-  /** What the configuration called it, from the same manifest. */
+  /** The account's name in the configuration, from the same manifest. */
   readonly configuredAs: string | undefined
-  readonly snapshots: number
-  /** Bytes of all its files. */
-  readonly bytes: number
   /** The newest snapshot that is neither suspect nor from the future; undefined when there is none. */
   readonly newestGood: Manifest | undefined
-  /** When that was taken, by its name: `verify` compares the manifest's own time with it. */
+  /** Time of `newestGood`, from its name. */
   readonly newestGoodAt: Date | undefined
   /**
    * The newest good snapshot without damage that the listing or `verify` shows; undefined when there
@@ -26,26 +30,33 @@ export interface AccountStatus {
   readonly newestSound: Manifest | undefined
   /** Suspect snapshots since the newest good one, with their reasons, newest first. */
   readonly suspects: readonly { readonly snapshot: string; readonly reasons: readonly string[] }[]
-  /** What could not be read on the way to the newest good snapshot, and damage to its files. */
+  /** Manifests newer than `newestGood` that cannot be read, and damage to the files of `newestGood`. */
   readonly problems: readonly string[]
   /** Names of the snapshots from the future, oldest first. None of them is read. */
   readonly fromFuture: readonly string[]
+}
+
+/** The same, with the size of the account in the archive. */
+export interface AccountStatus extends AccountJudgement {
+  readonly snapshots: number
+  /** Bytes of all its files. */
+  readonly bytes: number
 }
 
 /** Accounts whose manifests are read at once. */
 const ACCOUNTS_AT_ONCE = 8
 
 /**
- * Says for each account in the archive what its newest good snapshot is as of `now`. One listing, and
- * the manifests from the newest back to the first good one: one an account, as a rule. Where that is
- * damaged, more manifests are read, back to the first that is not.
+ * Yields the status of each account at the time `now`. Needs one listing, and the manifests from the
+ * newest one back to the first good one: normally one for each account. If that snapshot is damaged,
+ * reads older manifests back to the first one without damage.
  */
 export async function* readStatus(
   store: ObjectStore,
   options: {
     now: Date
     accountId?: number | undefined
-    /** Passes over all other accounts, after the listing and before any manifest. */
+    /** Skips all other accounts after the listing, without reading their manifests. */
     only?: ReadonlySet<number> | undefined
     signal?: AbortSignal | undefined
   },
@@ -56,6 +67,43 @@ export async function* readStatus(
       ? pMapSkip
       : statusOfAccount(store, account, options)
   yield* pMapIterable(accounts, read, { concurrency: ACCOUNTS_AT_ONCE })
+}
+
+/** How far back a judgement lists at first: the newest snapshot of a daily backup is in it. */
+const RECENT_MS = 2 * 24 * 3600_000
+
+/**
+ * Judges one account as `readStatus` does, with few files: lists its last two days, and all of it
+ * only when there is no good snapshot or the newest good one is damaged. Undefined when the archive
+ * holds nothing of the account.
+ */
+export async function judgeAccount(
+  store: ObjectStore,
+  accountId: number,
+  options: { now: Date; signal?: AbortSignal | undefined },
+): Promise<AccountJudgement | undefined> {
+  const { now, signal } = options
+  const since = timePrefix(new Date(now.getTime() - RECENT_MS))
+  const startAfter = `${accountId}/${since}`
+  const recent = await Array.fromAsync(listFolders(store, { accountId, startAfter, signal }))
+  const { past, future } = splitByTime(
+    recent.filter(({ complete }) => complete),
+    now,
+  )
+  const found = await findNewestGood(store, past, options)
+  const { newestGood } = found
+  if (newestGood !== undefined) {
+    const snapshot = holderOf(newestGood)
+    const holder = recent.some((folder) => folder.snapshot === snapshot)
+      ? recent
+      : await Array.fromAsync(listFolders(store, { accountId, snapshot, signal }))
+    if (describeDefect(newestGood, holder) === undefined) {
+      const fromFuture = future.map((folder) => folder.snapshot)
+      return { accountId, fromFuture, newestSound: newestGood, ...found }
+    }
+  }
+  const folders = await Array.fromAsync(listFolders(store, { accountId, signal }))
+  return folders.length === 0 ? undefined : statusOfAccount(store, { accountId, folders }, options)
 }
 
 interface ListedAccount {
@@ -84,7 +132,7 @@ function describeDefect(
   newestGood: Manifest,
   folders: readonly SnapshotFolder[],
 ): string | undefined {
-  const name = newestGood.sameAs ?? newestGood.snapshot
+  const name = holderOf(newestGood)
   const holder = folders.find(({ snapshot }) => snapshot === name)
   const defect = findListedDefect(newestGood, holder?.files)
   return defect && `files of snapshot ${name} ${defect}`

@@ -6,19 +6,19 @@ import type { ObjectStore } from '../store/object-store.ts'
 import type { Manifest } from './manifest.ts'
 import { type ReadOptions, scanObjects } from './read-objects.ts'
 
-/** An export of a type in the archive, standing for all snapshots up to `last`. */
+/** An export in the archive. Its objects are the same in all snapshots from `manifest` to `last`. */
 export interface StoredExport {
   readonly store: ObjectStore
   readonly type: string
-  /** The first snapshot that holds these objects. */
+  /** The first snapshot with these objects. */
   readonly manifest: Manifest
-  /** Name of the last snapshot that holds the same objects. */
+  /** Name of the last snapshot with these objects. */
   readonly last: string
-  /** Manifests that describe files of their own with these objects; `manifest` is the first. */
+  /** Manifests of copies: different files with these same objects. The first is `manifest`. */
   readonly copies: readonly Manifest[]
 }
 
-/** The exports of one snapshot alone. */
+/** The exports of one snapshot. */
 export function exportsOf(
   store: ObjectStore,
   manifest: Manifest,
@@ -28,18 +28,18 @@ export function exportsOf(
   return types.map((type) => ({ store, type, manifest, last, copies: [manifest] }))
 }
 
-/** How a search reads exports. */
+/** Options for searching exports. */
 export interface SearchOptions extends ReadOptions {
   /**
-   * Called for each file that is damaged or that no key at hand opens, which is then passed over.
-   * Without it the first one throws.
+   * Called for each file that is damaged or that no configured key opens. The file is then skipped.
+   * Without this function, the first such file throws.
    */
   readonly onUnreadable?: ((error: DashkeepError) => void) | undefined
 }
 
 /**
- * Returns what `pick` takes of the objects of an export, in the order received, and undefined when
- * no copy of it can be read. Such a copy gives nothing: the next one is read instead.
+ * Returns the results of `pick` for the objects of an export, in the order received. If a copy of the
+ * export cannot be read, reads the next one. Returns undefined when no copy can be read.
  */
 export async function pickObjects<Item>(
   { store, type, copies }: StoredExport,

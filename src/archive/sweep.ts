@@ -5,7 +5,7 @@ import { isPinFolder } from './pins.ts'
 /** Age after which no run can still be writing. Younger remains may belong to a run. */
 const SWEEP_AFTER_MS = 24 * 3600_000
 
-/** Whether no run that wrote at `time` can still be going on. */
+/** Whether a run that wrote at `time` has certainly ended. */
 export function isOld(time: Date, now: Date): boolean {
   return now.getTime() - time.getTime() > SWEEP_AFTER_MS
 }

@@ -6,44 +6,51 @@ import type { ObjectMetadata, ObjectStore } from '../store/object-store.ts'
 import type { ManifestExport } from './manifest.ts'
 import type { Account, SavedObjectSource } from './source.ts'
 
+/** The values of options that are not given. The configuration has the same ones. */
+export const defaultTakeOptions = {
+  maxFall: 0.5,
+  windowMs: 7 * 24 * 3600_000,
+  proveEachRunBytes: 64 * 1024 ** 2,
+} as const
+
 /** How a snapshot is taken. */
 export interface TakeOptions {
-  /** When the snapshot counts as taken; it names the snapshot. */
+  /** Time of the snapshot, which is also in its name. */
   readonly takenAt: Date
   /** Types to export, in this order, one after the other. */
   readonly types: readonly string[]
-  /** The account the token must belong to; any when undefined. */
+  /** The account that the token must belong to; any account when undefined. */
   readonly expectedAccountId?: number | undefined
-  /** What the configuration calls the account; the manifest records it. */
+  /** The account's name in the configuration, for the manifest. */
   readonly configuredAs?: string | undefined
-  /** Other configured accounts that may be the same one; see `Origin`. */
+  /** Names of other configured accounts that may be the same one: their ids are not known. */
   readonly unsettled?: ReadonlySet<string> | undefined
-  /** Take the snapshot although the newest one is of another service. */
+  /** Takes the snapshot although the newest one is from another service. */
   readonly acceptService?: boolean | undefined
   readonly compression?: Compression | undefined
-  /** Encrypts the files; they lie in the clear without it. */
+  /** Encrypts the files. Without it, they are not encrypted. */
   readonly sealer?: Sealer | undefined
-  /** Reads encrypted files, so that changes against them can be named. A run needs none. */
+  /** Reads encrypted files, to list what changed in them. A run does not need it. */
   readonly opener?: Opener | undefined
-  /** Files up to this size in total are proven in each run that shares them. */
+  /** Total size up to which shared files are proven in each run. */
   readonly proveEachRunBytes?: number | undefined
-  /** Store the files also when nothing changed. */
+  /** Stores the files also when nothing changed. */
   readonly full?: boolean | undefined
-  /** Share of a type's objects (0 to 1) that may be missing before the snapshot is suspect. */
+  /** Share of a type's objects (0 to 1) that may disappear before the snapshot is suspect. */
   readonly maxFall?: number | undefined
-  /** Length of the window within which the highest number of objects counts. */
+  /** Length of the window in which the highest number of objects counts. */
   readonly windowMs?: number | undefined
-  /** Somebody has looked: take the snapshot as good although objects are missing or hollow. */
+  /** Takes the snapshot as good although objects are missing or hollow. */
   readonly acceptFall?: boolean | undefined
-  /** Largest difference to the service's clock before the run is refused; any when undefined. */
+  /** Largest accepted difference to the service's clock; any difference when undefined. */
   readonly maxClockSkewMs?: number | undefined
-  /** How often one export is begun before it counts as failed. */
+  /** Number of attempts to export a type. */
   readonly exportAttempts?: number | undefined
-  /** Wait before an export is begun a second time; doubles each time, with a random part. */
+  /** Wait before the second attempt. Doubles each time, with a random part. */
   readonly retryBaseMs?: number | undefined
   readonly scanLimits?: ScanLimits | undefined
   readonly signal?: AbortSignal | undefined
-  /** The clock that `takenAt` was read from. */
+  /** The clock from which `takenAt` was read. */
   readonly now?: (() => Date) | undefined
   readonly onProgress?: ((progress: TakeProgress) => void) | undefined
 }
@@ -61,7 +68,7 @@ export type TakeProgress =
   | { readonly step: 'exported'; readonly export: ManifestExport }
   | { readonly step: 'stored'; readonly file: DataFile }
 
-/** A snapshot that is being taken: what each step needs. */
+/** A snapshot that is being taken, with everything that its steps need. */
 export interface SnapshotRun extends TakeOptions {
   readonly source: SavedObjectSource
   readonly store: ObjectStore
@@ -72,5 +79,15 @@ export interface SnapshotRun extends TakeOptions {
 
 /** The metadata of each file that a run stores. */
 export function runMetadata({ takenAt, account }: SnapshotRun): ObjectMetadata {
-  return { 'taken-at': takenAt.toISOString(), 'account-id': String(account.accountId) }
+  return snapshotMetadata(takenAt, account.accountId)
+}
+
+/** The metadata of each file of a snapshot. */
+export function snapshotMetadata(takenAt: Date, accountId: number): ObjectMetadata {
+  return { 'taken-at': takenAt.toISOString(), 'account-id': String(accountId) }
+}
+
+/** The metadata of a data file, in addition. The version is missing when the export had none. */
+export function exportMetadata(type: string, kibanaVersion: string | undefined): ObjectMetadata {
+  return { ...(kibanaVersion && { 'kibana-version': kibanaVersion }), type }
 }

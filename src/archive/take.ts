@@ -27,7 +27,7 @@ export interface TakenSnapshot {
   readonly recovered: boolean
 }
 
-/** Whether somebody should look: the snapshot is suspect, or an earlier one has problems. */
+/** Whether the snapshot is suspect or an earlier one has problems. */
 export function isDoubtful({ manifest, warnings }: TakenSnapshot): boolean {
   return manifest.suspect !== undefined || warnings.length > 0
 }
@@ -130,6 +130,6 @@ function judge(
   changes: readonly TypeChanges[],
 ): Promise<Verdict> {
   const isNewest = newest !== undefined && newest.manifest.snapshot === lastGood?.snapshot
-  const yardstick = { lastGood, doubt, changes: isNewest ? changes : undefined }
-  return judgeExports(run.store, exports, yardstick, { ...run, limits: run.scanLimits })
+  const comparison = { lastGood, doubt, changes: isNewest ? changes : undefined }
+  return judgeExports(run.store, exports, comparison, { ...run, limits: run.scanLimits })
 }

@@ -1,21 +1,21 @@
 import { pMapIterable } from 'p-map'
 import type { ObjectStore } from '../store/object-store.ts'
 import { type SnapshotFolder, tryReadManifest } from './archive.ts'
-import { type Manifest, ManifestError } from './manifest.ts'
+import { holderOf, type Manifest, ManifestError } from './manifest.ts'
 import type { StoredExport } from './stored-export.ts'
 
-/** Successive snapshots of an account between which no object of a type changed. */
+/** A stretch: successive snapshots of an account with the same objects of a type. */
 export interface Stretch extends StoredExport {
   readonly snapshots: number
 }
 
-/** All snapshots of one account in the order of time. */
+/** All snapshots of one account, sorted by time. */
 export interface Timeline {
   readonly types: readonly string[]
-  /** The stretches of a type, oldest first; snapshots without the type are passed over. */
+  /** The stretches of a type, oldest first. Snapshots without the type are skipped. */
   stretches(type: string): readonly Stretch[]
   readonly snapshots: number
-  /** Manifests that cannot be read: what their snapshots hold is not known. */
+  /** Errors of manifests that cannot be read. */
   readonly unreadable: readonly ManifestError[]
 }
 
@@ -23,9 +23,8 @@ export interface Timeline {
 const CONCURRENCY = 16
 
 /**
- * Reads the manifests of an account's snapshots, given oldest first. Keeps only those after which
- * some object differs or that have files of their own, so that thousands of unchanged snapshots
- * cost next to nothing.
+ * Reads the manifests of an account's snapshots. Expects the oldest folder first. Keeps only manifests
+ * with changed objects or own files, so thousands of unchanged snapshots need little memory.
  */
 export async function readTimeline(
   store: ObjectStore,
@@ -51,7 +50,8 @@ export async function readTimeline(
       if (current !== undefined && digestOf(current.manifest, type) === contentDigest) {
         current.last = manifest.snapshot
         current.snapshots += 1
-        if (!current.copies.some((copy) => sameFiles(copy, manifest))) current.copies.push(manifest)
+        if (!current.copies.some((copy) => holderOf(copy) === holderOf(manifest)))
+          current.copies.push(manifest)
       } else {
         const last = manifest.snapshot
         stretches.push({ store, type, manifest, last, snapshots: 1, copies: [manifest] })
@@ -67,10 +67,6 @@ export async function readTimeline(
 }
 
 type GrowingStretch = Stretch & { last: string; snapshots: number; readonly copies: Manifest[] }
-
-function sameFiles(one: Manifest, other: Manifest): boolean {
-  return (one.sameAs ?? one.snapshot) === (other.sameAs ?? other.snapshot)
-}
 
 function digestOf({ exports }: Manifest, type: string): string | undefined {
   return exports.find((entry) => entry.type === type)?.contentDigest

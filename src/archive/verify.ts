@@ -14,55 +14,61 @@ import {
   tryReadManifest,
 } from './archive.ts'
 import type { DamagedFiles } from './damage-note.ts'
-import { type Manifest, ManifestError, type ManifestExport, maxManifestBytes } from './manifest.ts'
+import {
+  holderOf,
+  type Manifest,
+  ManifestError,
+  type ManifestExport,
+  maxManifestBytes,
+} from './manifest.ts'
 import { proveExport } from './prove-export.ts'
 
-/** Something in the archive that is not as a manifest says. */
-export interface Defect {
+/** A difference between the archive and a manifest. */
+interface Defect {
   readonly accountId: number
   readonly snapshot: string
-  /** The key concerned. */
+  /** The key of the file. */
   readonly key: string
-  /** What was found, for people. */
+  /** What is wrong, as text. */
   readonly problem: string
 }
 
-/** What verifying one snapshot found. */
+/** Result of the verification of one snapshot. */
 export interface VerifiedSnapshot {
   readonly accountId: number
   readonly snapshot: string
-  /** The manifest, unless it cannot be read. */
+  /** The manifest; undefined when it cannot be read. */
   readonly manifest: Manifest | undefined
   /** Bytes read from the store for this snapshot. */
   readonly bytesRead: number
-  /** Data files read for this snapshot; those read for an earlier one are not read again. */
+  /** Number of data files read for this snapshot. Files of an earlier one are not read again. */
   readonly files: number
-  /** Encrypted files among them that were opened, with their content proven. */
+  /** Encrypted files among them that were decrypted and proven. */
   readonly opened: number
-  /** Encrypted files among them that no key at hand opens; their stored bytes are proven. */
+  /** Encrypted files among them that no configured key opens. Only their stored bytes are proven. */
   readonly sealed: number
-  /** Why the first of those could not be opened. */
+  /** Why the first of these could not be opened. */
   readonly unopened: OpenError | undefined
   readonly defects: readonly Defect[]
-  /** Those of its data files that are damaged, in its own folder or in the one it shares. */
+  /** Its damaged data files, in its own folder or in the shared one. */
   readonly damaged: DamagedFiles | undefined
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly scanLimits?: ScanLimits | undefined
-  /** Reads encrypted files; without it they are proven as far as their stored bytes. */
+  /** Reads encrypted files. Without it, only their stored bytes are proven. */
   readonly opener?: Opener | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Proves snapshots against their manifests, one after the other, in the order given.
+ * Compares snapshots with their manifests, one after the other, in the given order.
  *
- * Every data file is read to its end: presence, size, both SHA-256, decompression, the document's
- * form, number of objects and contentDigest. The manifest must have the time of the snapshot's name,
- * and the manifest before it the SHA-256 that the chain records. The folder must hold nothing else.
- * Files that several snapshots share are read once and their damage is reported for each. A file that
- * no key at hand opens is proven as far as its stored bytes. Throws when the store cannot answer.
+ * Reads every data file to its end. Checks its size, both SHA-256, decompression, the form of the
+ * document, the number of objects and the contentDigest. Checks that the manifest has the time of the
+ * snapshot's name, that the previous manifest has the recorded SHA-256, and that the folder has no other
+ * files. Reads shared files once and reports their damage for each snapshot. Of a file that no
+ * configured key opens, proves only the stored bytes. Throws when the store cannot answer.
  */
 export async function* verifySnapshots(
   store: ObjectStore,
@@ -73,7 +79,7 @@ export async function* verifySnapshots(
   for await (const folder of folders) {
     if (!folder.complete) continue
     const verified = await verifier.verify(folder)
-    // A snapshot that a prune removes meanwhile is not damaged.
+    // A snapshot that `prune` removed in the meantime is not damaged.
     if (verified.defects.length === 0 || (await hasManifest(store, folder, options))) yield verified
   }
 }
@@ -81,7 +87,7 @@ export async function* verifySnapshots(
 function createVerifier(store: ObjectStore, options: VerifyOptions) {
   const { scanLimits, opener, signal } = options
   const chain = createChainCheck(store, options)
-  /** By file key and description: what was found wrong with the file; undefined when nothing. */
+  /** By key and description of a file: its problem; undefined when it is sound. */
   const provenFiles = new Map<string, string | undefined>()
 
   async function verify(folder: SnapshotFolder): Promise<VerifiedSnapshot> {
@@ -125,9 +131,8 @@ function createVerifier(store: ObjectStore, options: VerifyOptions) {
       report(key, problem)
       if (problem !== undefined) damagedFiles.push({ name: file.name, problem })
     }
-    const holder = manifest.sameAs ?? snapshot
-    const damaged =
-      damagedFiles.length > 0 ? { accountId, snapshot: holder, files: damagedFiles } : undefined
+    const found = { accountId, snapshot: holderOf(manifest), files: damagedFiles }
+    const damaged = damagedFiles.length > 0 ? found : undefined
     return { accountId, snapshot, manifest, bytesRead, ...read, defects, damaged }
   }
 
@@ -148,7 +153,7 @@ function createChainCheck(store: ObjectStore, { signal }: VerifyOptions) {
   /** By account and snapshot: SHA-256 of the manifest. */
   const digests = new Map<string, string>()
 
-  /** Reads the bytes and not the manifest: a damaged manifest has not been pruned. */
+  /** Reads the bytes without decoding them, because a damaged manifest still has a digest. */
   async function readDigest(accountId: number, snapshot: string): Promise<string | undefined> {
     const key = fileKey(accountId, snapshot, manifestName)
     try {
@@ -181,7 +186,7 @@ const noFiles: Pick<VerifiedSnapshot, 'files' | 'opened' | 'sealed' | 'unopened'
   unopened: undefined,
 }
 
-/** How the content of a sound file differs from what the manifest says of it. */
+/** Compares the content of a file with its description in the manifest. */
 function compareContent(content: ExportContent, entry: ManifestExport): string | undefined {
   if (content.objects !== entry.objects) {
     return `it holds ${content.objects} objects instead of ${entry.objects}`
@@ -191,17 +196,17 @@ function compareContent(content: ExportContent, entry: ManifestExport): string |
   }
   return content.index.contentDigest === entry.contentDigest
     ? undefined
-    : 'its objects do not have the contentDigest of the manifest'
+    : 'its objects do not match the contentDigest of the manifest'
 }
 
-/** The name of a snapshot decides its place in time; the manifest must not say another. */
+/** Checks that the manifest has the same time as the name of the snapshot. */
 function checkTime({ snapshot, takenAt }: SnapshotFolder, manifest: Manifest): string | undefined {
   const second = Math.floor(Date.parse(manifest.takenAt) / 1000) * 1000
   if (second === takenAt.getTime()) return undefined
   return `it says that snapshot ${snapshot} was taken at ${manifest.takenAt}`
 }
 
-/** Files beside the manifest that it does not describe. */
+/** Files in the folder that the manifest does not describe. */
 function unexpectedFiles(folder: SnapshotFolder, manifest: Manifest): string[] {
   const own = manifest.sameAs === undefined ? manifest.exports.map(({ file }) => file.name) : []
   const expected = new Set([manifestName, damageNoteName, ...own])

@@ -27,7 +27,10 @@ export type Run = <Options extends object>(
 export function common(command: Command): Command {
   return command
     .option('-c, --config <file>', 'configuration file (default: DASHKEEP_CONFIG)')
-    .option('-s, --store <url>', 's3://bucket/prefix or a folder (default: DASHKEEP_STORE)')
+    .option(
+      '-s, --store <url>',
+      's3://bucket/prefix, a folder or the name of a copy (default: DASHKEEP_STORE)',
+    )
     .addOption(logLevel())
     .option('-q, --quiet', 'log only warnings and errors, and show no progress')
     .addOption(verbose())

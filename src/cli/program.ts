@@ -1,7 +1,8 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { causeOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { version } from '../version.ts'
+import { DashkeepCommand } from './command.ts'
 import type { CommonOptions, Run, Verb } from './options.ts'
 import { declareAccountVerbs } from './program/accounts.ts'
 import { declareArchiveVerbs } from './program/archive.ts'
@@ -26,13 +27,13 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 partly done or s
 
 /** Declares every verb. `finish` receives the exit code of the verb that ran. */
 export function createProgram(io: ProcessIo, finish: (exitCode: number) => void): Command {
-  const program = new Command('dashkeep')
+  const program = new DashkeepCommand('dashkeep')
     .description(
       'Backs up the saved objects of hosted Kibana accounts, verifies the backups and restores them.',
     )
     .version(version, '-V, --version')
     .helpCommand(false)
-    .showHelpAfterError('(--help lists all options)')
+    .showSuggestionAfterError(false)
     .addHelpText('after', examples)
     .exitOverride()
     .configureOutput({

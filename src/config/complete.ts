@@ -1,29 +1,26 @@
-import {
-  type Config,
-  defaultTypes,
-  type Limits,
-  type Retention,
-  type ScheduleConfig,
-  type StoreConfig,
-} from './config.ts'
+import type { RetentionPolicy } from '../archive/retention.ts'
+import { defaultTakeOptions } from '../archive/take-options.ts'
+import { defaultScanLimits } from '../export/export-scanner.ts'
+import { defaultServiceLimits } from '../service/limits.ts'
+import { type Config, defaultTypes, type Limits, type ScheduleConfig } from './config.ts'
 import { parseDuration } from './duration.ts'
 import { completeNotification } from './notifications.ts'
 import type { FileConfig } from './schema.ts'
 
 const defaultLimits: Limits = {
   accounts: 4,
-  connectTimeoutMs: 10_000,
-  headersTimeoutMs: 120_000,
-  bodyTimeoutMs: 60_000,
-  answerTimeoutMs: 3600_000,
-  attempts: 4,
-  retryBaseMs: 500,
-  maxExportBytes: 4 * 1024 ** 3,
-  maxObjects: 3_000_000,
-  maxHitBytes: 16 * 1024 ** 2,
+  connectTimeoutMs: defaultServiceLimits.connectTimeoutMs,
+  headersTimeoutMs: defaultServiceLimits.headersTimeoutMs,
+  bodyTimeoutMs: defaultServiceLimits.bodyTimeoutMs,
+  answerTimeoutMs: defaultServiceLimits.answerTimeoutMs,
+  attempts: defaultServiceLimits.attempts,
+  retryBaseMs: defaultServiceLimits.retryBaseMs,
+  maxExportBytes: defaultScanLimits.maxExportBytes,
+  maxObjects: defaultScanLimits.maxObjects,
+  maxHitBytes: defaultScanLimits.maxHitBytes,
   maxClockSkewMs: 3600_000,
   maxImportBytes: 1024 ** 2,
-  proveEachRunBytes: 64 * 1024 ** 2,
+  proveEachRunBytes: defaultTakeOptions.proveEachRunBytes,
 }
 
 /** Fills in the defaults. */
@@ -33,14 +30,15 @@ export function complete(
 ): Config {
   return {
     ...outside,
-    store: completeStore(file.store),
+    store: file.store?.url === undefined ? undefined : completeStore(file.store),
+    copies: (file.copies ?? []).map(completeStore),
     importPath: file.service?.importPath || '/kibana/import',
     types: file.types ?? defaultTypes,
     compression: file.compression ?? 'zstd',
     encryption: file.encryption,
     guard: {
-      maxFall: file.guard?.maxFall ?? 0.5,
-      windowMs: parseDuration(file.guard?.window ?? '7d'),
+      maxFall: file.guard?.maxFall ?? defaultTakeOptions.maxFall,
+      windowMs: file.guard?.window ? parseDuration(file.guard.window) : defaultTakeOptions.windowMs,
     },
     retention: file.retention && completeRetention(file.retention),
     schedule: file.schedule && completeSchedule(file.schedule),
@@ -55,9 +53,9 @@ export function complete(
   }
 }
 
-function completeStore(store: FileConfig['store']): StoreConfig | undefined {
-  if (store?.url === undefined) return undefined
-  const { url, lock, ...others } = store
+type StoreSection = NonNullable<FileConfig['store']>
+
+function completeStore<Section extends StoreSection>({ url = '', lock, ...others }: Section) {
   if (lock === undefined) return { ...others, url }
   return { ...others, url, lock: { mode: lock.mode, durationMs: parseDuration(lock.duration) } }
 }
@@ -68,7 +66,10 @@ function completeSchedule(schedule: NonNullable<FileConfig['schedule']>): Schedu
   return { cron, timeZone, jitterMs, deadlineMs, pruneAfter }
 }
 
-function completeRetention({ within, ...rules }: NonNullable<FileConfig['retention']>): Retention {
+function completeRetention({
+  within,
+  ...rules
+}: NonNullable<FileConfig['retention']>): RetentionPolicy {
   return { ...rules, ...(within !== undefined && { withinMs: parseDuration(within) }) }
 }
 

@@ -1,3 +1,4 @@
+import type { RetentionPolicy } from '../archive/retention.ts'
 import type { FindProxy } from '../http/proxy.ts'
 import type { NotificationConfig } from './notifications.ts'
 import type { Shard } from './shard.ts'
@@ -7,157 +8,157 @@ export type SecretSource = { readonly env: string } | { readonly file: string }
 
 /** One account to back up. */
 export interface AccountConfig {
-  /** What people call it; unique within the configuration. */
+  /** The user's name for the account; unique within the configuration. */
   readonly name: string
   /** Regional base address of the service (specification, "Authentication"). */
   readonly baseUrl: string
-  /** Stands before the unversioned paths, such as `/v1`; empty as specified. */
+  /** Prefix of the unversioned paths, such as `/v1`; empty by default. */
   readonly pathPrefix: string
-  /** The account the token must belong to; a token of any other is refused. */
+  /** Id of the account that the token must belong to. A token of another account is refused. */
   readonly accountId: number | undefined
   readonly token: SecretSource
-  /** What a snapshot holds besides saved objects. */
+  /** What a snapshot contains in addition to saved objects. */
   readonly include?: readonly Inclusion[] | undefined
 }
 
-/** `sub-accounts`: the settings of the sub accounts, with the token of a main account. */
-export type Inclusion = 'sub-accounts'
+/** `sub-accounts`: the settings of the sub accounts. Needs the token of a main account. */
+type Inclusion = 'sub-accounts'
 
 /** The whole configuration, with defaults and without secrets. */
 export interface Config {
   readonly accounts: readonly AccountConfig[]
   /** The main account whose sub accounts are managed. */
   readonly management: AccountConfig | undefined
-  /** Which part of the accounts this process backs up; all of them when undefined. */
+  /** The part of the accounts that this process backs up; undefined for all accounts. */
   readonly shard: Shard | undefined
   readonly store: StoreConfig | undefined
-  /** Where imports go, behind the path prefix; not in the specification. */
+  /** Stores that hold a copy of the archive. */
+  readonly copies: readonly CopyConfig[]
+  /** Path of imports, after the path prefix. The specification does not contain it. */
   readonly importPath: string
   readonly types: readonly string[]
   readonly compression: 'zstd' | 'gzip' | 'none'
   readonly guard: { readonly maxFall: number; readonly windowMs: number }
   readonly encryption: EncryptionConfig | undefined
-  readonly retention: Retention | undefined
+  readonly retention: RetentionPolicy | undefined
   readonly schedule: ScheduleConfig | undefined
   readonly worker: WorkerConfig
   readonly metrics: MetricsConfig
   readonly notifications: readonly NotificationConfig[]
   readonly limits: Limits
   readonly logLevel: LogLevel | undefined
-  /** By the environment. A function, so that no proxy's password is ever printed. */
+  /** Finds the proxy for an address. It is a function so that no password of a proxy is printed. */
   readonly findProxy: FindProxy
 }
 
-/** Where the archive is. */
+/** The store of an archive. */
 export interface StoreConfig {
   /** `s3://bucket/prefix` or `file:///folder`. */
   readonly url: string
   readonly endpoint?: string | undefined
   readonly region?: string | undefined
   readonly pathStyle?: boolean | undefined
-  /** A file of certificates in PEM, of authorities that are trusted besides Node's. */
+  /** The AWS profile that is used in place of the environment's credentials. */
+  readonly profile?: string | undefined
+  /** A PEM file of certificate authorities to trust in addition to those of Node. */
   readonly caBundle?: string | undefined
   /** Whether files also carry their metadata as object tags. */
   readonly tags?: boolean | undefined
-  /** How each file is locked by the server, from the moment its snapshot is taken. */
+  /** How the server locks each file. The duration begins when the snapshot is taken. */
   readonly lock?:
     | { readonly mode: 'governance' | 'compliance'; readonly durationMs: number }
     | undefined
-  /** How the server encrypts what it keeps. */
+  /** How the server encrypts files. */
   readonly encryption?:
     | { readonly mode: 'sse-s3' | 'sse-kms'; readonly keyId?: string | undefined }
     | undefined
 }
 
-/** How files are encrypted, and with what they are read again. */
-export interface EncryptionConfig {
+/** A store that holds a copy of the archive. */
+export interface CopyConfig extends StoreConfig {
+  readonly name: string
+  /** Whether `copy` leaves out snapshots that are older than the newest one of the copy. */
+  readonly newerOnly?: boolean | undefined
+}
+
+/** How files are encrypted and decrypted. */
+interface EncryptionConfig {
   /** age recipients; a backup needs no private key. */
   readonly recipients?: readonly string[] | undefined
-  /** Encrypts and decrypts, in place of recipients. */
+  /** A passphrase that encrypts and decrypts, in place of recipients. */
   readonly passphrase?: SecretSource | undefined
   /** Private keys as age-keygen writes them, to read encrypted files. */
   readonly identity?: SecretSource | undefined
 }
 
-/** How many snapshots `prune` keeps: the newest of each period, up to a number of periods. */
-export interface Retention {
-  readonly last?: number | undefined
-  readonly hourly?: number | undefined
-  readonly daily?: number | undefined
-  readonly weekly?: number | undefined
-  readonly monthly?: number | undefined
-  readonly yearly?: number | undefined
-  readonly withinMs?: number | undefined
-}
-
-/** When the worker backs up, and how long that may take. */
+/** When the worker runs backups, and how long a run may take. */
 export interface ScheduleConfig {
-  /** Minute, hour, day of month, month, day of week, on the clocks of the time zone. */
+  /** Cron expression: minute, hour, day of month, month, day of week, in the time zone. */
   readonly cron: string
   readonly timeZone: string
   /** Longest random delay of a run, so that many workers do not start at once. */
   readonly jitterMs: number
   /** A run that takes longer is stopped and fails. */
   readonly deadlineMs: number
-  /** Whether accounts are pruned by the retention after a run that was good for them. */
+  /** Whether the worker prunes an account by `retention` after a good run. */
   readonly pruneAfter: boolean
 }
 
-/** Where the worker serves its state, and how it stops. */
-export interface WorkerConfig {
-  /** Where metrics and health are served, as `host:port`; nowhere when undefined. */
+/** Address and stop time of the worker. */
+interface WorkerConfig {
+  /** Address for metrics and health, as `host:port`; undefined when they are not served. */
   readonly listen: string | undefined
-  /** How long a run has to end after SIGTERM. */
+  /** Time that a run has to end after SIGTERM. */
   readonly graceMs: number
 }
 
-/** Where metrics go after a run. */
-export interface MetricsConfig {
+/** Receivers of metrics after a run. */
+interface MetricsConfig {
   /** A file for the textfile collector of node_exporter. */
   readonly textfile: string | undefined
   /** Address of a Pushgateway. */
   readonly pushgateway: string | undefined
 }
 
-/** Bounds of a run; times in milliseconds, sizes in bytes. */
+/** Limits of a run; times in milliseconds, sizes in bytes. */
 export interface Limits {
-  /** Accounts backed up at once. */
+  /** Number of accounts that are backed up at the same time. */
   readonly accounts: number
   readonly connectTimeoutMs: number
   /** Longest wait for an answer to begin. */
   readonly headersTimeoutMs: number
   /** Longest pause within an answer. */
   readonly bodyTimeoutMs: number
-  /** Longest time for a whole answer, the storing of an export included. */
+  /** Longest time for a whole answer, including the time to store an export. */
   readonly answerTimeoutMs: number
-  /** How often a request, or an export whose body broke off, is begun in all. */
+  /** Number of attempts for a request, or for an export that broke off. */
   readonly attempts: number
-  /** Wait before the second attempt; doubles each time, with a random part. */
+  /** Pause before the second attempt. It doubles with each further attempt and has a random part. */
   readonly retryBaseMs: number
-  /** Largest export accepted, decoded. */
+  /** Largest accepted export, decoded. */
   readonly maxExportBytes: number
-  /** Most objects accepted in one export, that is, of one type. */
+  /** Maximum number of objects in one export, that is, of one type. */
   readonly maxObjects: number
-  /** Largest hit accepted; a hit is the one thing held whole. */
+  /** Largest accepted hit. A hit is held in memory as a whole. */
   readonly maxHitBytes: number
-  /** Largest difference between this machine's clock and the service's in a backup. */
+  /** Largest accepted difference between this machine's clock and the service's in a backup. */
   readonly maxClockSkewMs: number
-  /** Largest request of a restore; an object that is larger goes alone. */
+  /** Largest request of a restore. A larger object is sent alone. */
   readonly maxImportBytes: number
-  /** Stored files up to this size in total are proven in each run that shares them. */
+  /** Total size of shared files that each run proves. Larger files are proven every seven days. */
   readonly proveEachRunBytes: number
 }
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** What the one account that the environment configures is called. */
+/** Name of the one account that the environment configures. */
 export const soleAccountName = 'default'
 
-/** Types exported unless others are configured (specification, section 4). */
+/** Types that are exported by default (specification, section 4). */
 export const defaultTypes = ['search', 'visualization', 'dashboard'] as const
 
-/** Types that services are known to have; `query` is one of newer services. */
+/** Types that services have; `query` only exists in newer services. */
 export const knownTypes: readonly string[] = [...defaultTypes, 'query']
 
 /** The environment, as `process.env` gives it. */

@@ -1,5 +1,5 @@
 /** Whether a cron expression is valid and ever due. */
-export type CronState = 'good' | 'invalid' | 'never due'
+type CronState = 'good' | 'invalid' | 'never due'
 
 /** Checks a cron expression whose smallest unit is the minute. Loads node-cron when called. */
 export async function judgeCron(expression: string): Promise<CronState> {

@@ -1,18 +1,20 @@
-import type { AccountConfig, Config } from './config.ts'
+import type { AccountConfig, Config, StoreConfig } from './config.ts'
 import { formatDuration } from './duration.ts'
 
 /**
- * Writes a configuration in the form of the file, defaults included, so that the file means the
- * same. The shard is left out: each process has its own.
+ * Converts a configuration to the form of the file, with the defaults. The file has the same meaning,
+ * except that it contains no shard, since each process has its own.
  */
 export function toDocument(config: Config): object {
-  const { accounts, management, store, importPath, guard, retention, schedule, worker } = config
+  const { accounts, management, store, copies, importPath, guard, retention, schedule, worker } =
+    config
   const { types, compression, encryption, metrics, notifications, limits, logLevel } = config
   return withoutUndefined({
     service: { importPath },
     accounts: accounts.length > 0 ? accounts : undefined,
     management: management && withoutName(management),
-    store: store && { ...store, lock: store.lock && withDuration(store.lock) },
+    store: store && withLockAsText(store),
+    copies: copies.length > 0 ? copies.map(withLockAsText) : undefined,
     types,
     compression,
     encryption,
@@ -37,8 +39,9 @@ function withoutName({ name: _, ...account }: AccountConfig): object {
   return account
 }
 
-function withDuration({ durationMs, ...lock }: { durationMs: number }): object {
-  return { ...lock, duration: formatDuration(durationMs) }
+function withLockAsText({ lock, ...store }: StoreConfig): object {
+  if (lock === undefined) return store
+  return { ...store, lock: { mode: lock.mode, duration: formatDuration(lock.durationMs) } }
 }
 
 function withinAsText({ withinMs, ...rules }: NonNullable<Config['retention']>): object {

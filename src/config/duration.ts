@@ -8,10 +8,10 @@ const units = {
   s: 1000,
 } as const
 
-/** Matches what `parseDuration` reads, except for the greatest length. */
+/** Matches the durations that `parseDuration` reads, also those above the maximum. */
 export const durationPattern = /^(\d+[smhdw])+$/
 
-/** The longest duration: 100 years. A date moved by more may be none. */
+/** The longest duration: 100 years. A date moved by more may be invalid. */
 export const maxDurationMs = 36_500 * units.d
 
 /** The longest that a timer can wait. */
@@ -33,13 +33,13 @@ export function parseDuration(text: string): number {
   })
 }
 
-/** Adds up what matches `durationPattern`, however long it is. */
+/** Adds up the parts of a text that matches `durationPattern`. Has no maximum. */
 export function addUp(text: string): number {
   const parts = text.matchAll(/(\d+)([smhdw])/g)
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * units[unit as 's'], 0)
 }
 
-/** Writes whole seconds, in milliseconds, as `parseDuration` reads them. */
+/** Formats milliseconds, a multiple of 1000, for `parseDuration`. */
 export function formatDuration(ms: number): string {
   let rest = ms
   const parts = Object.entries(units).map(([unit, length]) => {

@@ -8,12 +8,15 @@ export const name = z
   .string()
   .regex(/^[\w][\w .-]{0,99}$/, 'expected letters, digits, space and . _ -')
 
+/** The name of a copy. `--store` takes it in place of an address. */
+export const copyName = z.string().regex(/^[\w][\w-]{0,99}$/, 'expected letters, digits, - and _')
+
 /** An address without anything secret in it. */
 export const url = z
   .url({ protocol: /^https?$/, error: 'expected an http:// or https:// address' })
   .refine(isPlainAddress, 'expected an address without user, password, query and fragment')
 
-/** What stands before the paths of the service; empty for none. */
+/** Prefix of the paths of the service; may be empty. */
 export const pathPrefix = z
   .string()
   .regex(/^((\/[\w.~-]+)+)?$/, 'expected a path such as /v1, without a slash at its end')
@@ -25,7 +28,7 @@ export const storeUrl = z
   .string()
   .regex(storePattern, 'expected s3://bucket/prefix, file:///folder or a path such as ./backups')
 
-/** What `listen` expects. */
+/** The problem of an invalid `listen`. */
 export const listenForm = 'expected host:port such as 0.0.0.0:5337, or false'
 
 /** Where a server listens: a host and a port. */
@@ -78,7 +81,7 @@ export function isListenAddress(text: string): boolean {
   return listen.safeParse(text).success
 }
 
-/** Nothing secret can stand in an address of this form, so that it may be shown and recorded. */
+/** Whether an address has no part that can hold a secret. Such an address may be printed and stored. */
 function isPlainAddress(address: string): boolean {
   const { username, password, search, hash } = URL.parse(address) ?? {}
   return [username, password, search, hash].every((part) => !part)

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { closest } from './closest.ts'
 import { isSection, valueAt } from './section.ts'
 
-/** Says what the schema expects, where the schema has no message of its own. */
+/** The message of an issue for which the schema has no message of its own. */
 export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -22,7 +22,7 @@ export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Writes the issues of a document as problems; of several at one place the first. */
+/** Converts the issues of a document to problems. Of several issues at one place, takes the first. */
 export function describeIssues(
   issues: readonly z.core.$ZodIssue[],
   sourceOf: (place: string) => string,
@@ -50,8 +50,8 @@ function describeIssue(
   return [`${sourceOf(place)}: ${issue.message}${describeFound(place, input)}${suggestion}`]
 }
 
-/** `, found "…"`; where the value may be a secret, only what kind of value it is. */
-export function describeFound(place: string, value: unknown): string {
+/** Returns `, found "…"`, or only the kind of the value if it may be a secret. */
+function describeFound(place: string, value: unknown): string {
   if (value === undefined) return ''
   if (value === null) return ', found nothing'
   if (Array.isArray(value)) return ', found a list'
@@ -63,11 +63,11 @@ export function describeFound(place: string, value: unknown): string {
   return `, found ${typeof value === 'string' ? JSON.stringify(text) : text}`
 }
 
-/** Places that hold a secret's source, and sections that hold such places. */
+/** Matches places that hold the source of a secret, and sections that contain such places. */
 const secretPlace =
   /(^|\.)(token|passphrase|identity)(\.|$)|^notifications\.\d+\.url|^(encryption|(accounts|notifications)(\.\d+)?|management)$/
 
-/** What may be a token, a private key, or an address with a password, wherever it stands. */
+/** Matches text that may be a token, a private key, or an address with a password, at any place. */
 const secretText = /@|:\/\/.*[?#]|AGE-SECRET-KEY|[\da-f]{8}-[\da-f]{4}-|[\w+=-]{24}/i
 
 const kinds: Readonly<Record<string, string>> = {

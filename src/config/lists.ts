@@ -3,9 +3,9 @@ import { isSection, listAt, type Section, valueAt, withValue } from './section.t
 import { accountIdOf, accountOf, notificationsOf, type Variables } from './variables.ts'
 
 /**
- * Adds the account and the notifications that variables describe, where the file has none. What a
- * file lists is not mixed with what variables describe: a variable beside such a list applies if
- * the list names it as the source of a secret, and is a problem otherwise.
+ * Adds the account and the notifications that variables describe if the file lists none. Variables add
+ * nothing to a list of the file: a variable applies if the list names it as the source of a secret, and
+ * is a problem otherwise.
  */
 export function addLists(
   file: Section,
@@ -70,7 +70,7 @@ function addAccounts(
   }
 }
 
-/** Names an address or prefix for accounts that name none, where each names another. */
+/** Finds the address or prefix of a variable that no account uses, because each has its own. */
 export function findIgnoredAddresses(file: Section, { given }: Variables): string[] {
   const accounts = [...listAt(file, 'accounts'), file.management].filter(isSection)
   if (accounts.length === 0 || file.accounts === undefined) return []

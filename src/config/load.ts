@@ -8,7 +8,7 @@ import { expandHome, toStoreUrl } from './paths.ts'
 import { readConfigFile } from './read-file.ts'
 import { findConflicts } from './rules.ts'
 import { type FileConfig, fileSchema } from './schema.ts'
-import { type Section, valueAt, withValue } from './section.ts'
+import { isSection, listAt, type Section, valueAt, withValue } from './section.ts'
 import { readShard } from './shards.ts'
 import {
   findUnknownVariables,
@@ -19,7 +19,7 @@ import {
 } from './variables.ts'
 
 /** The configuration options of the command line. They override everything else. */
-export interface ConfigFlags {
+interface ConfigFlags {
   readonly config?: string | undefined
   readonly store?: string | undefined
   readonly logLevel?: string | undefined
@@ -27,7 +27,7 @@ export interface ConfigFlags {
   readonly shard?: string | undefined
 }
 
-/** What a verb needs. */
+/** Parts of the configuration that a verb needs. */
 export type ConfigNeed = 'accounts' | 'store'
 
 /**
@@ -48,7 +48,7 @@ export async function loadConfig(
   const { document: listed, sources } = addLists(file, variables, problems)
   const { document, sourceOf } = layer(listed, sources, [
     ...overridesOf(variables, env),
-    ...overridesOfFlags(flags),
+    ...overridesOfFlags(flags, listAt(listed, 'copies')),
   ])
   problems.push(...findUnknownVariables(env, findSources(document)))
   const checked = await findProblems(document, sourceOf)
@@ -60,7 +60,7 @@ export async function loadConfig(
   return complete(checked.data, { ...resolveAccounts(checked.data), shard, findProxy })
 }
 
-/** Checks a document by itself. `sourceOf` says what gave the value at a place, for its problem. */
+/** Validates a document. `sourceOf` returns the source of the value at a place, for its problem. */
 export async function findProblems(
   document: Section,
   sourceOf: (place: string) => string,
@@ -73,21 +73,32 @@ export async function findProblems(
   return { data, problems: [...issues, ...findConflicts(document, sourceOf)] }
 }
 
-/** An empty document. Throws when a file was meant and its name cannot be read. */
+/** Returns an empty document. Throws when a file is configured and its name cannot be read. */
 function withoutFile({ problems }: Variables): Section {
   const problem = problems.get('CONFIG')
   if (problem !== undefined) throw unusable(undefined, [problem])
   return {}
 }
 
-function overridesOfFlags({ store, logLevel }: ConfigFlags): Override[] {
-  return [
-    { place: 'store.url', value: toStoreUrl(store, '.'), source: '--store' },
-    { place: 'logLevel', value: logLevel, source: '--log-level' },
-  ].filter(({ value }) => value !== undefined)
+/** Reads `--store`: an address, or the name of a copy, whose section then replaces `store`. */
+function overridesOfFlags(
+  { store, logLevel }: ConfigFlags,
+  copies: readonly unknown[],
+): Override[] {
+  const copy = copies.find((one) => store !== undefined && valueAt(one, 'name') === store)
+  const { name, newerOnly, ...section } = isSection(copy) ? copy : {}
+  const stores = isSection(copy)
+    ? [
+        { place: 'store', value: section, source: '--store' },
+        { place: 'copies', value: copies.filter((one) => one !== copy), source: '--store' },
+      ]
+    : [{ place: 'store.url', value: toStoreUrl(store, '.'), source: '--store' }]
+  return [...stores, { place: 'logLevel', value: logLevel, source: '--log-level' }].filter(
+    ({ value }) => value !== undefined,
+  )
 }
 
-/** Puts variables and flags over the file, and records where each value comes from. */
+/** Replaces values of the file by variables and flags, and records the source of each value. */
 function layer(
   file: Section,
   listSources: ReadonlyMap<string, string>,
@@ -107,7 +118,7 @@ function layer(
   return { document, sourceOf }
 }
 
-/** What a verb needs and is not set. A variable that cannot be read is another problem. */
+/** The missing settings that a verb needs. A variable that cannot be read is not among them. */
 function findMissing(
   document: Section,
   needs: readonly ConfigNeed[],
@@ -134,7 +145,7 @@ function resolveAccounts({
 }: FileConfig): Pick<Config, 'accounts' | 'management'> {
   const resolve = (account: NonNullable<FileConfig['accounts']>[number]): AccountConfig => ({
     name: account.name,
-    // The rules have found every account without an address.
+    // `rules.ts` has reported every account without an address.
     baseUrl: account.baseUrl ?? service?.baseUrl ?? '',
     pathPrefix: account.pathPrefix ?? service?.pathPrefix ?? '',
     accountId: account.accountId,

@@ -7,24 +7,27 @@ export type RunEvent = (typeof runEvents)[number]
 
 /**
  * The kinds of notifications in the configuration file. A new kind is an entry here, in the
- * variables and in the defaults below; `run/notify/receivers.ts` says what it sends.
+ * variables and in the defaults below, and a message in `run/notify/receivers.ts`.
  */
 export const notificationSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.enum(['webhook', 'slack']),
-    url: secretSource.describe('Where the address comes from'),
+    url: secretSource.describe('Variable or file that holds the address'),
     on: z
       .array(z.enum(runEvents))
       .min(1)
       .optional()
-      .describe('What is told; failure, suspect and recovery by default'),
+      .describe('Events to send; failure, suspect and recovery by default'),
   }),
   z.strictObject({
     kind: z.literal('ping'),
     url: secretSource.describe(
-      'Where the address comes from; {shard} in it is the index of the shard',
+      'Variable or file that holds the address; {shard} in it is replaced by the index of the shard',
     ),
-    exitStatus: z.boolean().optional().describe('Ping /<exit status> instead of /fail'),
+    exitStatus: z
+      .boolean()
+      .optional()
+      .describe('Pings /<exit status> instead of /fail; false by default'),
   }),
 ])
 
@@ -35,12 +38,12 @@ export const notificationVariables = [
   ['slack', 'SLACK_URL'],
 ] as const satisfies readonly (readonly [kind: NotificationConfig['kind'], name: string])[]
 
-/** A notification as the configuration file has it. */
+/** A notification in the form of the configuration file. */
 type FileNotification = z.infer<typeof notificationSchema>
 
 type Complete<T> = { readonly [K in keyof T]-?: NonNullable<T[K]> }
 
-/** Where to report how runs end. The address is a secret: it allows to write there. */
+/** A receiver of notifications. Its address is a secret, because it gives the right to send. */
 export type NotificationConfig = Complete<FileNotification>
 
 /** Fills in the defaults. */

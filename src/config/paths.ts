@@ -11,7 +11,7 @@ export function toAbsolutePath(path: string, folder: string): string {
   return resolve(folder, expandHome(path))
 }
 
-/** Puts the home folder in place of a `~` that the shell has left. */
+/** Replaces a `~` that the shell has not expanded by the home folder. */
 export function expandHome(path: string): string {
   return path.startsWith('~/') ? join(homedir(), path.slice(2)) : path
 }
@@ -25,21 +25,22 @@ export function toStoreUrl(store: unknown, folder: string): unknown {
 /** Resolves the paths in a configuration file against the folder of that file. */
 export function resolvePaths(document: Section, configPath: string): Section {
   const folder = dirname(resolve(configPath))
-  const toPath = (path: unknown) =>
+  const toPath = (path: unknown): unknown =>
     typeof path === 'string' && path !== '' ? toAbsolutePath(path, folder) : path
   const change = (one: Section, place: string, by: (value: unknown) => unknown) =>
     valueAt(one, place) === undefined ? one : withValue(one, place, by(valueAt(one, place)))
-  const changeEach = (one: Section, list: string, place: string) =>
+  const changeEach = (one: Section, list: string, place: string, by = toPath) =>
     listAt(one, list).length === 0
       ? one
       : withValue(
           one,
           list,
-          listAt(one, list).map((entry) =>
-            isSection(entry) ? change(entry, place, toPath) : entry,
-          ),
+          listAt(one, list).map((entry) => (isSection(entry) ? change(entry, place, by) : entry)),
         )
-  let result = change(document, 'store.url', (url) => toStoreUrl(url, folder))
+  const toUrl = (url: unknown) => toStoreUrl(url, folder)
+  let result = change(document, 'store.url', toUrl)
+  result = changeEach(result, 'copies', 'url', toUrl)
+  result = changeEach(result, 'copies', 'caBundle')
   result = changeEach(result, 'accounts', 'token.file')
   result = changeEach(result, 'notifications', 'url.file')
   for (const place of filePlaces) result = change(result, place, toPath)

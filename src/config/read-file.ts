@@ -10,13 +10,13 @@ const MAX_CONFIG_BYTES = 16 * 1024 ** 2
 
 /**
  * Reads a configuration file, with its paths resolved against its folder. Throws a `usage` error
- * with this problem only: what an unreadable file sets is not known.
+ * with this problem only, because the settings of an unreadable file are unknown.
  */
 export async function readConfigFile(path: string): Promise<Section> {
   const text = await readSmallFile(path, { maxBytes: MAX_CONFIG_BYTES }).catch((cause) => {
     throw unreadable(path, fileState(path, cause))
   })
-  // Imported late: a configuration by variables alone needs no YAML parser.
+  // Imported here, because a configuration without a file needs no YAML parser.
   const { parseDocument } = await import('yaml')
   const parsed = parseDocument(text)
   const [error] = [...parsed.errors, ...parsed.warnings]
@@ -35,7 +35,7 @@ function toValue(read: () => unknown, path: string): unknown {
   }
 }
 
-/** Says where and what, without the text of the file, which may contain a secret. */
+/** Describes the place and the problem without the text of the file, which may contain a secret. */
 function describeError({ code, linePos }: YAMLError): string {
   const [at] = linePos ?? []
   return `line ${at?.line ?? 1}, column ${at?.col ?? 1}: ${states[code] ?? 'not valid YAML'}`

@@ -1,11 +1,11 @@
 import { isSection, listAt, type Section, valueAt } from './section.ts'
 
-/** A problem with the place that it is shown at. */
+/** A place and its problem. */
 type Problem = readonly [place: string, text: string]
 
 /**
- * Finds settings that do not fit together. Takes the document as it was given, so that a setting
- * of the wrong form hides none of these problems.
+ * Finds settings that contradict each other. Takes the document before validation, so that an invalid
+ * setting does not hide these problems.
  */
 export function findConflicts(document: Section, sourceOf: (place: string) => string): string[] {
   return rules
@@ -19,13 +19,22 @@ const rules: readonly ((document: Section) => readonly Problem[])[] = [
       ([index, found]) => [`accounts.${index}.name`, `${found} comes twice`],
     ),
   (document) =>
+    findTwice(listAt(document, 'copies').map((copy) => valueAt(copy, 'name'))).map(
+      ([index, found]) => [`copies.${index}.name`, `${found} comes twice`],
+    ),
+  (document) =>
     findTwice(listAt(document, 'types')).map(([index, found]) => [
       `types.${index}`,
       `${found} comes twice`,
     ]),
   findMissingAddresses,
   findTypeConflicts,
-  findStoreConflicts,
+  ({ store }) => findStoreConflicts(store, 'store'),
+  (document) =>
+    listAt(document, 'copies').flatMap((copy, index) =>
+      findStoreConflicts(copy, `copies.${index}`),
+    ),
+  findSameAddresses,
   findEncryptionConflicts,
   (document) =>
     valueAt(document, 'schedule.pruneAfter') === true && document.retention === undefined
@@ -33,7 +42,7 @@ const rules: readonly ((document: Section) => readonly Problem[])[] = [
       : [],
 ]
 
-/** Texts that stand in a list before, with their indexes. */
+/** Texts that a list already contains at an earlier index, with their own indexes. */
 function findTwice(values: readonly unknown[]): [index: number, found: string][] {
   return values.flatMap((value, index): [number, string][] =>
     typeof value === 'string' && values.indexOf(value) < index
@@ -56,7 +65,7 @@ function findMissingAddresses(document: Section): Problem[] {
     ])
 }
 
-/** Types whose files, without compression, would have the names of the archive's own files. */
+/** Types whose uncompressed files would have the names of files of the archive format. */
 const reservedTypes: readonly unknown[] = ['manifest', 'damaged']
 
 function findTypeConflicts(document: Section): Problem[] {
@@ -75,22 +84,31 @@ function findTypeConflicts(document: Section): Problem[] {
   return problems
 }
 
-function findStoreConflicts(document: Section): Problem[] {
-  const { store } = document
+function findStoreConflicts(store: unknown, place: string): Problem[] {
   if (!isSection(store)) return []
   const problems: Problem[] = []
   if (typeof store.url === 'string' && store.url.startsWith('file:')) {
     for (const part of ['lock', 'encryption']) {
       if (store[part] !== undefined) {
-        problems.push([`store.${part}`, 'only an s3:// store can do this'])
+        problems.push([`${place}.${part}`, 'only an s3:// store can do this'])
       }
     }
   }
   const keyId = valueAt(store, 'encryption.keyId')
   if (keyId !== undefined && valueAt(store, 'encryption.mode') !== 'sse-kms') {
-    problems.push(['store.encryption', 'a keyId belongs to sse-kms'])
+    problems.push([`${place}.encryption`, 'a keyId belongs to sse-kms'])
   }
   return problems
+}
+
+function findSameAddresses(document: Section): Problem[] {
+  const addresses = [valueAt(document, 'store.url')]
+  addresses.push(...listAt(document, 'copies').map((copy) => valueAt(copy, 'url')))
+  const plain = addresses.map((url) => (typeof url === 'string' ? url.replace(/\/+$/, '') : url))
+  return findTwice(plain).map(([index, found]) => [
+    `copies.${index - 1}.url`,
+    `${found} is also the address of ${plain.indexOf(plain[index]) === 0 ? 'the archive' : 'another copy'}`,
+  ])
 }
 
 function findEncryptionConflicts({ encryption }: Section): Problem[] {

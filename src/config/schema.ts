@@ -3,6 +3,7 @@ import { closest } from './closest.ts'
 import { knownTypes, logLevels } from './config.ts'
 import { judgeCron } from './cron.ts'
 import {
+  copyName,
   duration,
   listen,
   listenForm,
@@ -37,30 +38,32 @@ const missingCron =
 
 const service = z
   .strictObject({
-    baseUrl: url.optional().describe('Base address of accounts that name none'),
-    pathPrefix: pathPrefix.optional().describe('Path prefix of accounts that name none'),
+    baseUrl: url.optional().describe('Base address for accounts without one of their own'),
+    pathPrefix: pathPrefix.optional().describe('Path prefix for accounts without one of their own'),
     importPath: pathPrefix
       .optional()
-      .describe('Where a restore sends objects, behind the prefix; /kibana/import by default'),
+      .describe(
+        'Path to which restore sends objects, after the path prefix; /kibana/import by default',
+      ),
   })
   .optional()
-  .describe('What the accounts have in common')
+  .describe('Settings that the accounts share')
 
 const accounts = z
   .array(
     z.strictObject({
-      name: name.describe('What people call the account'),
+      name: name.describe('Your name for the account'),
       baseUrl: url.optional().describe('Regional base address of the service'),
-      pathPrefix: pathPrefix
-        .optional()
-        .describe('Stands before the unversioned paths, such as /v1'),
-      accountId: z.int().optional().describe('The account the token must belong to'),
-      token: secretSource.describe('Where the API token comes from'),
+      pathPrefix: pathPrefix.optional().describe('Prefix of the unversioned paths, such as /v1'),
+      accountId: z.int().optional().describe('Id of the account that the token must belong to'),
+      token: secretSource.describe('Variable or file that holds the API token'),
       include: z
         .array(z.literal('sub-accounts'))
         .max(1)
         .optional()
-        .describe('Also keep the settings of its sub accounts; the token of a main account'),
+        .describe(
+          'Also stores the settings of the sub accounts; needs the token of a main account',
+        ),
     }),
   )
   .min(1)
@@ -71,43 +74,75 @@ const management = z
   .strictObject({
     baseUrl: url.optional().describe('Regional base address of the service'),
     pathPrefix: pathPrefix.optional(),
-    accountId: z.int().optional().describe('The main account the token must belong to'),
-    token: secretSource.describe("Where the main account's API token comes from"),
+    accountId: z.int().optional().describe('Id of the main account that the token must belong to'),
+    token: secretSource.describe('Variable or file that holds the API token of the main account'),
   })
   .optional()
-  .describe('The main account whose sub accounts are managed; backups do not use it')
+  .describe('The main account whose sub accounts you manage; backups do not use it')
+
+const storeFields = {
+  url: storeUrl.describe('s3://bucket/prefix, file:///folder or the path of a folder'),
+  endpoint: url.optional().describe('Address of an S3 server other than AWS'),
+  region: z.string().min(1).optional(),
+  profile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('AWS profile to use in place of the credentials in the environment'),
+  pathStyle: z
+    .boolean()
+    .optional()
+    .describe(
+      'Puts the bucket into the path instead of the host name; true by default with an endpoint',
+    ),
+  caBundle: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('PEM file of certificate authorities to trust in addition to those of Node'),
+  tags: z.boolean().optional().describe('Also writes the metadata of files as object tags'),
+  lock: z
+    .strictObject({
+      mode: z.enum(['governance', 'compliance']),
+      duration: longerThanNothing(duration).describe(
+        'How long no file can be deleted, such as 30d',
+      ),
+    })
+    .optional()
+    .describe('S3 Object Lock on every file of a snapshot'),
+  encryption: z
+    .strictObject({
+      mode: z.enum(['sse-s3', 'sse-kms']),
+      keyId: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("Key for sse-kms; the bucket's own key by default"),
+    })
+    .optional()
+    .describe('Encryption by the S3 server'),
+}
 
 const store = z
-  .strictObject({
-    url: storeUrl.optional().describe('s3://bucket/prefix, file:///folder or the path of a folder'),
-    endpoint: url.optional().describe('Address of an S3 server other than AWS'),
-    region: z.string().min(1).optional(),
-    pathStyle: z.boolean().optional().describe('Bucket in the path; the default with an endpoint'),
-    caBundle: z
-      .string()
-      .min(1)
-      .optional()
-      .describe("File of certificates (PEM) of authorities to trust besides Node's"),
-    tags: z.boolean().optional().describe('Also set metadata as object tags'),
-    lock: z
-      .strictObject({
-        mode: z.enum(['governance', 'compliance']),
-        duration: longerThanNothing(duration).describe(
-          'How long a file cannot be deleted, such as 30d',
-        ),
-      })
-      .optional()
-      .describe('S3 Object Lock on every file of a snapshot'),
-    encryption: z
-      .strictObject({
-        mode: z.enum(['sse-s3', 'sse-kms']),
-        keyId: z.string().min(1).optional().describe("With sse-kms; the bucket's own otherwise"),
-      })
-      .optional()
-      .describe('Encryption by the S3 server'),
-  })
+  .strictObject({ ...storeFields, url: storeFields.url.optional() })
   .optional()
-  .describe('Where the archive is')
+  .describe('Store that holds the archive')
+
+const copies = z
+  .array(
+    z.strictObject({
+      name: copyName.describe('Your name for the copy'),
+      ...storeFields,
+      newerOnly: z
+        .boolean()
+        .optional()
+        .describe(
+          'Copies only snapshots that are newer than those in the copy, so that the copy can be pruned by its own rules',
+        ),
+    }),
+  )
+  .optional()
+  .describe('Stores that hold a copy of the archive')
 
 const encryption = z
   .strictObject({
@@ -116,8 +151,12 @@ const encryption = z
       .min(1)
       .optional()
       .describe('Public age keys that can read the files'),
-    passphrase: secretSource.optional().describe('In place of recipients'),
-    identity: secretSource.optional().describe('Private age keys, to read encrypted files'),
+    passphrase: secretSource
+      .optional()
+      .describe('Variable or file that holds a passphrase, in place of recipients'),
+    identity: secretSource
+      .optional()
+      .describe('Variable or file that holds private age keys, to read encrypted files'),
   })
   .optional()
 
@@ -128,25 +167,39 @@ const guard = z
       .min(0)
       .max(1)
       .optional()
-      .describe('Part of the objects of a type that may vanish before a snapshot is suspect'),
+      .describe(
+        'Share of the objects of a type that may disappear before a snapshot is suspect, 0 to 1; 0.5 by default',
+      ),
     window: duration
       .optional()
-      .describe('How far back the highest number of objects counts; 7d by default'),
+      .describe('How far back the highest number of objects of a type counts; 7d by default'),
   })
   .optional()
 
 const retention = z
   .strictObject({
-    last: positive.optional().describe('The newest snapshots'),
-    hourly: positive.optional().describe('The newest of each hour, for this many hours'),
-    daily: positive.optional(),
-    weekly: positive.optional(),
-    monthly: positive.optional(),
-    yearly: positive.optional(),
-    within: duration.optional().describe('Everything at most this much older than the newest'),
+    last: positive.optional().describe('Keeps this many of the newest snapshots'),
+    hourly: positive
+      .optional()
+      .describe('Keeps the newest snapshot of each hour, for this many hours'),
+    daily: positive
+      .optional()
+      .describe('Keeps the newest snapshot of each day, for this many days'),
+    weekly: positive
+      .optional()
+      .describe('Keeps the newest snapshot of each week, for this many weeks'),
+    monthly: positive
+      .optional()
+      .describe('Keeps the newest snapshot of each month, for this many months'),
+    yearly: positive
+      .optional()
+      .describe('Keeps the newest snapshot of each year, for this many years'),
+    within: duration
+      .optional()
+      .describe('Keeps snapshots that are at most this much older than the newest, such as 30d'),
   })
   .optional()
-  .describe('What prune keeps; what no rule keeps is removed')
+  .describe('Rules of prune; it removes snapshots that no rule keeps')
 
 const schedule = z
   .strictObject({
@@ -156,20 +209,22 @@ const schedule = z
         const message = cronProblems[await judgeCron(cron)]
         if (message !== undefined) addIssue({ code: 'custom', message })
       })
-      .describe('When to back up'),
+      .describe('Cron expression of the backups, minute first'),
     timeZone: z
       .string()
       .refine(isTimeZone, 'expected a time zone such as Europe/Berlin')
       .optional()
-      .describe('Zone of the cron expression; UTC by default'),
-    jitter: timerDuration.optional().describe('A run begins up to so much later, by chance'),
+      .describe('Time zone of the cron expression; UTC by default'),
+    jitter: timerDuration
+      .optional()
+      .describe('Delays each run by a random time up to this; 0s by default'),
     deadline: longerThanNothing(timerDuration)
       .optional()
-      .describe('A run that takes longer has failed; 6h by default'),
+      .describe('Stops a run that takes longer; the run has then failed; 6h by default'),
     pruneAfter: z
       .boolean()
       .optional()
-      .describe('Prune by retention after a run that was good, account by account'),
+      .describe('Prunes an account by retention after a good run of the worker; false by default'),
   })
   .optional()
 
@@ -178,10 +233,12 @@ const worker = z
     listen: z
       .union([z.literal(false), listen], { error: listenForm })
       .optional()
-      .describe('Where metrics and health are served; 127.0.0.1:5337 by default'),
+      .describe(
+        'Address at which the worker serves metrics and health; false turns it off; 127.0.0.1:5337 by default',
+      ),
     grace: timerDuration
       .optional()
-      .describe('How long a run has to end after SIGTERM; 25s by default'),
+      .describe('Time that a run has to end after SIGTERM; 25s by default'),
   })
   .optional()
 
@@ -198,34 +255,39 @@ const metrics = z
 
 const limits = z
   .strictObject({
-    accounts: positive.describe('Accounts backed up at once'),
-    connectTimeoutMs: timerMs,
+    accounts: positive.describe('Number of accounts that are backed up at the same time'),
+    connectTimeoutMs: timerMs.describe('Longest wait for a connection'),
     headersTimeoutMs: timerMs.describe('Longest wait for an answer to begin'),
     bodyTimeoutMs: timerMs.describe('Longest pause within an answer'),
     answerTimeoutMs: timerMs.describe('Longest time for a whole answer'),
-    attempts: positive.describe('How often a request is sent in all'),
-    retryBaseMs: timerMs.describe('Wait before the second attempt; doubles each time'),
-    maxExportBytes: positive.describe('Largest export accepted, decoded'),
-    maxObjects: positive.describe('Most objects accepted in one export'),
-    maxHitBytes: positive.describe('Largest hit accepted'),
-    maxClockSkewMs: positive.describe(
-      "Largest difference between this machine's clock and the service's in a backup",
+    attempts: positive.describe('Number of attempts for a request'),
+    retryBaseMs: timerMs.describe(
+      'Pause before the second attempt; doubles with each further attempt',
     ),
-    maxImportBytes: positive.describe('Largest request of a restore'),
+    maxExportBytes: positive.describe('Largest accepted export, decoded'),
+    maxObjects: positive.describe('Maximum number of objects in one export'),
+    maxHitBytes: positive.describe('Largest accepted object'),
+    maxClockSkewMs: positive.describe(
+      "Largest accepted difference between this machine's clock and the service's; a backup beyond it is refused",
+    ),
+    maxImportBytes: positive.describe(
+      'Largest request of a restore; a larger object is sent alone',
+    ),
     proveEachRunBytes: positive.describe(
-      'Stored files up to this size in total are proven in each unchanged run, larger ones at least every seven days',
+      'An unchanged run proves the stored files of an account up to this total size, larger ones at least every seven days',
     ),
   })
   .partial()
   .optional()
 
-/** The form of the configuration file. What settings ask of each other is in `rules.ts`. */
+/** The schema of the configuration file. Rules between settings are in `rules.ts`. */
 export const fileSchema = z
   .strictObject({
     service,
     accounts,
     management,
     store,
+    copies,
     types: z.array(type).min(1).optional().describe('Types to export, in this order'),
     compression: z.enum(['zstd', 'gzip', 'none']).optional(),
     encryption,
@@ -234,13 +296,16 @@ export const fileSchema = z
     schedule,
     worker,
     metrics,
-    notifications: z.array(notificationSchema).optional().describe('Whom to tell how runs go'),
+    notifications: z
+      .array(notificationSchema)
+      .optional()
+      .describe('Receivers of notifications about runs'),
     limits,
     logLevel: z.enum(logLevels).optional(),
   })
   .describe('Configuration of dashkeep')
 
-/** What stands in a file that has the form of the schema. */
+/** The content of a file that matches the schema. */
 export type FileConfig = z.infer<typeof fileSchema>
 
 /** The JSON schema of the configuration file. */

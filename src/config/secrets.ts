@@ -2,7 +2,7 @@ import { DashkeepError } from '../errors.ts'
 import { readSmallFile } from '../local-files.ts'
 import type { Environment, SecretSource } from './config.ts'
 
-/** Reads a secret again for each use, so that a rotated one is picked up. Throws a `usage` error without it. */
+/** Reads a secret again for each use, so that a rotated one is used. Throws a `usage` error if there is none. */
 export async function readSecret(
   source: SecretSource,
   env: Environment,
@@ -29,12 +29,12 @@ export async function readSecret(
 /** Room for thousands of keys. */
 const MAX_SECRET_BYTES = 1024 ** 2
 
-/** Reads what a file holds, without white space around it. */
+/** Reads a file without surrounding white space. */
 export async function readText(path: string): Promise<string> {
   return (await readSmallFile(path, { maxBytes: MAX_SECRET_BYTES })).trim()
 }
 
-/** Says why a file cannot be read. */
+/** Describes why a file cannot be read. */
 export function fileState(path: string, error: unknown): string {
   const { code } = error as { code?: string }
   if (code === 'ENOENT') return `${path} is not there`

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto'
 
 /** One of several processes, each of which backs up a part of the accounts. */
 export interface Shard {
-  /** Which one, from 0. */
+  /** Index of the shard, from 0. */
   readonly index: number
-  /** How many there are. */
+  /** Number of shards. */
   readonly count: number
 }
 
-/** More shards are a typing error. Each shard costs a hash per account. */
+/** A larger number is a typing error. Each shard costs one hash for each account. */
 const MAX_SHARDS = 10_000
 
 /** Reads `0/8`, the first of eight, or returns undefined. */

@@ -3,7 +3,7 @@ import { parseShard, type Shard } from './shard.ts'
 import type { Variables } from './variables.ts'
 
 /**
- * Reads which part of the accounts belongs to this process: `--shard`, `DASHKEEP_SHARD`, or
+ * Reads the part of the accounts that belongs to this process from `--shard`, `DASHKEEP_SHARD`, or
  * `DASHKEEP_SHARDS` in an Indexed Job of Kubernetes, which sets `JOB_COMPLETION_INDEX`.
  */
 export function readShard(

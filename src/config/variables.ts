@@ -27,9 +27,7 @@ const settingVariables = [
   'PUSHGATEWAY',
 ] as const
 
-export type VariableName =
-  | (typeof settingVariables)[number]
-  | (typeof notificationVariables)[number][1]
+type VariableName = (typeof settingVariables)[number] | (typeof notificationVariables)[number][1]
 
 /** Names of the variables that dashkeep reads, without `DASHKEEP_`. Each also works with `_FILE`. */
 export const variableNames: readonly VariableName[] = [
@@ -38,15 +36,15 @@ export const variableNames: readonly VariableName[] = [
 ]
 
 /** A variable that is set. */
-export interface Variable {
+interface Variable {
   readonly value: string
   /** `DASHKEEP_<NAME>` or `DASHKEEP_<NAME>_FILE`, whichever gave the value. */
   readonly source: string
-  /** Where the value is read anew when it is a secret. */
+  /** Where the value is read again if it is a secret. */
   readonly secret: SecretSource
 }
 
-/** The variables that are set, and what is wrong with those that cannot be read. */
+/** The variables that are set, and the problems of those that cannot be read. */
 export interface Variables {
   readonly given: ReadonlyMap<VariableName, Variable>
   readonly problems: ReadonlyMap<VariableName, string>
@@ -105,7 +103,7 @@ function emptyProblem(name: VariableName): string | undefined {
   return 'DASHKEEP_RECIPIENTS: set but empty, so that nothing would be encrypted: unset it, or name recipients'
 }
 
-/** How the values of variables stand in the file, and where. */
+/** The place of each variable in the file, and how its value is converted. */
 const overrides: readonly {
   readonly name: VariableName
   readonly place: string
@@ -134,7 +132,7 @@ const overrides: readonly {
   { name: 'PUSHGATEWAY', place: 'metrics.pushgateway' },
 ]
 
-/** Variables of the AWS tools, with the place that each sets; the first of a place wins. */
+/** Variables of the AWS tools with their places. The first variable of a place takes precedence. */
 const awsVariables = [
   ['AWS_ENDPOINT_URL_S3', 'store.endpoint'],
   ['AWS_ENDPOINT_URL', 'store.endpoint'],
@@ -142,7 +140,7 @@ const awsVariables = [
   ['AWS_CA_BUNDLE', 'store.caBundle'],
 ] as const
 
-/** The variables that each stand for one setting, in the form of the file. */
+/** The variables that each set one setting, in the form of the file. */
 export function overridesOf({ given }: Variables, env: Environment): Override[] {
   const own = overrides.flatMap(({ name, place, toValue }) => {
     const variable = given.get(name)
@@ -184,8 +182,8 @@ export function notificationsOf({
 }
 
 /**
- * Names the `DASHKEEP_*` variables that mean nothing, so that none is ignored in silence. `named`
- * are the variables that the file itself reads secrets from.
+ * Finds unknown `DASHKEEP_*` variables, so that none is silently ignored. `named` are the variables
+ * that the file names as sources of secrets.
  */
 export function findUnknownVariables(env: Environment, named: readonly string[]): string[] {
   const known = variableNames.flatMap((name) => [`DASHKEEP_${name}`, `DASHKEEP_${name}_FILE`])
@@ -205,7 +203,7 @@ export function findUnknownVariables(env: Environment, named: readonly string[])
 /** Variables of the tests and benchmarks of dashkeep. */
 const testVariable = /^DASHKEEP_(TEST|BENCH)_/
 
-/** Services of Kubernetes whose variables are in the environment of every pod beside them. */
+/** Names of Kubernetes Services whose variables Kubernetes sets in every pod of the namespace. */
 function serviceNames(env: Environment): string[] {
   return Object.keys(env).flatMap((variable) => {
     const [, name] = /^(DASHKEEP(?:_\w+)?)_SERVICE_HOST$/.exec(variable) ?? []

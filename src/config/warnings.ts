@@ -1,7 +1,7 @@
 import { type Config, knownTypes } from './config.ts'
 import { hasBothDays } from './cron.ts'
 
-/** Says what is allowed in a configuration and often a mistake. */
+/** Finds settings that are valid and often a mistake. */
 export function warningsOf({ schedule, types, encryption }: Config): string[] {
   const warnings: string[] = []
   if (schedule !== undefined && hasBothDays(schedule.cron)) {
@@ -11,12 +11,12 @@ export function warningsOf({ schedule, types, encryption }: Config): string[] {
   }
   for (const type of types.filter((one) => !knownTypes.includes(one))) {
     warnings.push(
-      `types: ${type} is not a type that dashkeep knows; what the service does not know either comes back empty or fails`,
+      `types: ${type} is not a known type; if the service does not have it, its export is empty or fails`,
     )
   }
   if (encryption?.identity && !encryption.recipients && !encryption.passphrase) {
     warnings.push(
-      'encryption.identity: it only reads; without recipients or a passphrase new files are not encrypted',
+      'encryption.identity: it only decrypts; without recipients or a passphrase, new files are not encrypted',
     )
   }
   return warnings

@@ -4,26 +4,26 @@ import { withRoomFor } from '../buffers.ts'
 import { DashkeepError } from '../errors.ts'
 import { createTransformSink, type TransformSink } from './transform-sink.ts'
 
-/** How a data file is compressed; also its name's last part (`none`: no further part). */
+/** Compression of a data file. */
 export type Compression = 'zstd' | 'gzip' | 'none'
 
 const extensions: Record<Compression, string> = { zstd: '.zst', gzip: '.gz', none: '' }
 
-/** Content is compressed in blocks of so many bytes, the last being what remains. */
+/** Size of the blocks in which content is compressed. The last block can be smaller. */
 export const BLOCK_BYTES = 2 * 1024 * 1024
 
-/** Most bytes a stream hands on at once: each time costs a turn of the event loop. */
+/** Largest chunk of a stream's output. Each chunk costs a turn of the event loop. */
 const MAX_CHUNK_BYTES = 128 * 1024
-/** A stream takes this much room even for an empty file. */
+/** Smallest chunk size, also for an empty file. */
 const MIN_CHUNK_BYTES = 4 * 1024
 
 /**
- * The largest window (its binary logarithm) of a zstd frame: 8 MiB, which RFC 8878 recommends as the
- * limit of decoders. A frame could ask for 128 MiB of memory otherwise; dashkeep's ask for 4 at most.
+ * Largest window of a zstd frame, as a binary logarithm: 8 MiB, the limit that RFC 8878 recommends to
+ * decoders. Without a limit, a frame can require 128 MiB of memory. dashkeep's frames need at most 4.
  */
 const MAX_WINDOW_LOG = 23
 
-/** The data file's name for one type of objects, such as `dashboard.json.zst.age`. */
+/** The name of the data file of a type, such as `dashboard.json.zst.age`. */
 export function dataFileName(
   type: string,
   compression: Compression,
@@ -35,23 +35,23 @@ export function dataFileName(
 /** Compresses one file block by block, on another thread. */
 export interface BlockCompressor {
   /**
-   * Returns what stands for the block in the file, valid until the next call. The first blocks and
-   * the last are decompressed again: throws unless the very same bytes come back.
+   * Returns the compressed block, valid until the next call. Decompresses the first 8 blocks and the
+   * last one again, and throws when the bytes differ.
    */
   compress(block: Uint8Array, options: { last: boolean }): Promise<Uint8Array>
-  /** Frees what the file has needed, finished or given up; safe to call at any time. */
+  /** Frees the memory. Can be called at any time. */
   destroy(): void
 }
 
-/** So many blocks of a file are proven besides its last: all of it up to 16 MiB. */
+/** Blocks that are decompressed again besides the last one: 16 MiB of a file. */
 const PROVEN_BLOCKS = 8
 
 /**
- * Begins a file: hard when its content is small, as almost all exports are, and fast when it is
- * large. `smallBytes` is the size of small content, undefined for large.
+ * Creates the compressor of a file. Small content, such as most exports, gets a high level, large
+ * content a fast one. `smallBytes` is the size of small content; undefined for large content.
  *
- * Every block becomes a zstd frame with checksum, or a gzip member. A stream in one frame would take
- * a fifth more time, since the window of a streaming compressor lies in two places.
+ * Every block becomes a zstd frame with a checksum, or a gzip member. A single frame for all blocks
+ * would take a fifth more time, because zstd then copies its window.
  */
 export function createBlockCompressor(
   compression: Compression,
@@ -84,15 +84,15 @@ function createGzipEncoder(smallBytes: number | undefined): BlockEncoder {
 }
 
 /**
- * One stream for all frames, and one buffer for what comes out of it: new ones for each block would
- * make V8 collect its whole heap again and again. The stream is never ended, which would append an
- * empty frame. It is never given workers either: Node's zlib loses data with `nbWorkers`.
+ * Uses one stream for all frames and one buffer for its output. New ones for each block would cause
+ * many garbage collections. The stream is never ended, because that would append an empty frame. It
+ * never uses workers, because Node's zlib loses data with `nbWorkers`.
  */
 function createZstdEncoder(smallBytes: number | undefined): BlockEncoder {
   const { ZSTD_c_compressionLevel, ZSTD_c_checksumFlag, ZSTD_e_end } = zlib.constants
   const params = { [ZSTD_c_compressionLevel]: zstdLevel(smallBytes), [ZSTD_c_checksumFlag]: 1 }
   const chunkSize = chunkBytes(smallBytes)
-  // A high level prepares for 8 MB unless it is told: 40 ms instead of 2 for an export of 1 kB.
+  // Without the size, a high level prepares for 8 MB: 40 ms instead of 2 ms for an export of 1 kB.
   const stream = zlib.createZstdCompress({ params, pledgedSrcSize: smallBytes, chunkSize })
   let output: Buffer = Buffer.allocUnsafeSlow(chunkSize)
   let filled = 0
@@ -101,7 +101,7 @@ function createZstdEncoder(smallBytes: number | undefined): BlockEncoder {
     output.set(chunk, filled)
     filled += chunk.length
   })
-  // A failure shows at the step that waits for it.
+  // The callback of the current step reports the failure.
   stream.on('error', () => {})
   const step = (take: (done: (error?: Error | null) => void) => void) =>
     new Promise<void>((resolve, reject) => {
@@ -113,7 +113,7 @@ function createZstdEncoder(smallBytes: number | undefined): BlockEncoder {
       filled = 0
       if (block.length > 0) await step((done) => stream.write(block, done))
       await step((done) => stream.flush(ZSTD_e_end, done))
-      // What the listener has not been given yet.
+      // Passes the rest of the output to the listener.
       while (stream.read() !== null);
       return output.subarray(0, filled)
     },
@@ -121,7 +121,7 @@ function createZstdEncoder(smallBytes: number | undefined): BlockEncoder {
   }
 }
 
-/** Throws unless a compressed block decompresses to what it was. */
+/** Throws unless a compressed block decompresses to the same bytes. */
 async function proveBlock(
   compression: 'zstd' | 'gzip',
   block: Uint8Array,
@@ -139,8 +139,8 @@ async function proveBlock(
 }
 
 /**
- * As hard as some 5 ms allow, which is little beside starting a process. The highest levels would
- * take twenty times that for 5 % fewer bytes (real exports of 32 to 512 kB).
+ * The highest level that takes about 5 ms. The highest levels of all take twenty times as long and
+ * save only 5 % of the bytes (measured with real exports of 32 to 512 kB).
  */
 function zstdLevel(smallBytes: number | undefined): number {
   if (smallBytes === undefined) return 3
@@ -148,7 +148,7 @@ function zstdLevel(smallBytes: number | undefined): number {
   return smallBytes <= 512 * 1024 ? 10 : 8
 }
 
-/** Undoes the compression of content of that size, whoever compressed it. */
+/** Decompresses content of a known size. Accepts any number of frames or members. */
 export function createDecompressor(
   compression: Compression,
   contentBytes: number,
@@ -160,7 +160,7 @@ export function createDecompressor(
   return createTransformSink(transform, onOutput)
 }
 
-/** Node's stream ends with the first frame, and says so by taking no more: another goes on there. */
+/** Node's stream stops reading after its first frame, so each frame gets a new stream. */
 function createZstdDecompressor(
   chunkSize: number,
   onOutput: (chunk: Uint8Array) => Promise<void> | void,

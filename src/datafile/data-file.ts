@@ -24,12 +24,12 @@ export interface Fingerprint {
   readonly sha256: string
 }
 
-/** A data file as a manifest describes it. */
+/** Description of a data file in a manifest. */
 export interface DataFile {
   /** Name within the snapshot's folder. */
   readonly name: string
   readonly compression: Compression
-  /** How it is encrypted, around the compression; absent when it is not. */
+  /** Encryption of the compressed bytes; absent when the file is not encrypted. */
   readonly encryption?: FileEncryption | undefined
   /** The bytes in the store. */
   readonly stored: Fingerprint
@@ -37,17 +37,17 @@ export interface DataFile {
   readonly content: Fingerprint
 }
 
-/** A data file being written. Nothing shows in the store before `commit`. */
+/** Writes a data file. The file is not visible in the store before `commit`. */
 export interface DataFileWriter extends AsyncDisposable {
-  /** Copies the next bytes of the content, and waits where the store is slower than the source. */
+  /** Copies the next bytes of the content. Waits when the store is slower than the source. */
   write(chunk: Uint8Array): Promise<void>
-  /** Says that the content is complete; returns what a manifest says of the file. */
+  /** Ends the content. Returns the description for the manifest. */
   finish(): Promise<DataFile>
-  /** Makes the file visible in the store. Comes after `finish`. */
+  /** Makes the file visible in the store. Call it after `finish`. */
   commit(): Promise<void>
 }
 
-/** Begins a data file: content goes through SHA-256, compression and encryption to the store. */
+/** Creates a data file. Its content is hashed, compressed, encrypted and sent to the store. */
 export async function createDataFile(
   store: ObjectStore,
   key: string,
@@ -72,7 +72,7 @@ export async function createDataFile(
     content.update(block)
     compressor ??= createBlockCompressor(compression, last ? block.length : undefined)
     const compressed = await compressor.compress(block, { last })
-    // Encryption may look at its input after it has taken it.
+    // A copy: encryption may read its input later, when the buffer has other content.
     await sealing.write(sealer ? new Uint8Array(compressed) : compressed)
   })
 
@@ -107,16 +107,16 @@ function seal(
   return sealer ? sealer.seal(onOutput) : createTransformSink(undefined, onOutput)
 }
 
-/** One way in which a stored file is not what its manifest says. */
-export interface DataFileDefect {
+/** A difference between a stored file and its description. */
+interface DataFileDefect {
   readonly problem: 'missing' | 'stored-bytes' | 'decoding' | 'content'
-  /** What was found, for people. */
+  /** The difference as text. */
   readonly detail: string
 }
 
 /**
- * Reads a stored data file to its end and says how its stored bytes differ from their description,
- * if they do. Throws when the store cannot answer.
+ * Reads a stored data file to its end and compares its stored bytes with their description. Returns
+ * undefined when they are equal. Throws when the store cannot answer.
  */
 export async function proveStoredBytes(
   store: ObjectStore,
@@ -142,12 +142,36 @@ export async function proveStoredBytes(
 }
 
 /**
- * Reads a stored data file to its end and says how it differs from its description, if it does.
- * `onContent` is given the decompressed bytes as they come, up to the described length, also when
- * they turn out to be damaged; reading waits for it, and it must not throw. An encrypted file
- * without an `opener` is proven as far as its stored bytes. One that is described as larger than
- * `maxContentBytes` is not read at all. Throws when the store cannot answer, and an `OpenError` when
- * the file is sound and the opener's key does not fit it.
+ * Copies a stored data file to another store, under the same key. Nothing becomes visible there when
+ * the stored bytes differ from their description, which is then returned as the defect. Replaces what
+ * was there. Throws when a store cannot answer.
+ */
+export async function copyDataFile(
+  { source, target }: { source: ObjectStore; target: ObjectStore },
+  key: string,
+  file: DataFile,
+  options: {
+    metadata: ObjectMetadata
+    lockFrom?: Date | undefined
+    signal?: AbortSignal | undefined
+  },
+): Promise<DataFileDefect | undefined> {
+  const { metadata, lockFrom, signal } = options
+  await using writer = await target.create(key, { metadata: () => metadata, lockFrom, signal })
+  const onStored = (chunk: Uint8Array) => writer.write(chunk)
+  const defect = await proveStoredBytes(source, key, file, { signal, onStored })
+  if (defect === undefined) await writer.commit()
+  return defect
+}
+
+/**
+ * Reads a stored data file to its end and compares it with its description. Returns undefined when it
+ * is sound.
+ *
+ * `onContent` gets the decompressed bytes up to the described length, before they are proven. It is
+ * awaited and must not throw. Without an `opener`, only the stored bytes of an encrypted file are
+ * proven. A file whose described size exceeds `maxContentBytes` is not read. Throws when the store
+ * cannot answer, and an `OpenError` when the file is sound but the key does not open it.
  */
 export async function proveDataFile(
   store: ObjectStore,
@@ -174,8 +198,8 @@ export async function proveDataFile(
 }
 
 /**
- * Says why the store could not return a file, for a caller that can do without it: a disk with a bad
- * sector must not fail every later run. Throws an interruption, and what is no fault of the store.
+ * Describes why the store could not return a file. For callers that can continue without the file: a
+ * bad sector of a disk must not fail every later run. Throws interruptions and unexpected errors.
  */
 export function explainUnreadable(error: unknown, signal: AbortSignal | undefined): string {
   signal?.throwIfAborted()
@@ -183,7 +207,7 @@ export function explainUnreadable(error: unknown, signal: AbortSignal | undefine
   throw error
 }
 
-/** Whether the content of a file can be read with what is at hand. */
+/** Whether the file is not encrypted, or there is an opener for it. */
 export function canOpen(file: DataFile, opener: Opener | undefined): boolean {
   return file.encryption === undefined || opener !== undefined
 }
@@ -195,7 +219,7 @@ function tooLarge({ content }: DataFile, maxContentBytes: number): DataFileDefec
   }
 }
 
-/** Decrypts and decompresses what it is given; a failure to do so is kept until the end. */
+/** Decrypts and decompresses. Reports a failure only at the end. */
 function createDecoder(
   file: DataFile,
   {

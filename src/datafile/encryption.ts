@@ -2,41 +2,41 @@ import type { Decrypter } from 'age-encryption'
 import { DashkeepError } from '../errors.ts'
 import type { TransformSink } from './transform-sink.ts'
 
-/** Where bytes go once they are encrypted or decrypted. */
+/** Takes encrypted or decrypted bytes. */
 type Output = (chunk: Uint8Array) => Promise<void> | void
 
-/** What a manifest says of a file's encryption. */
+/** Description of a file's encryption in a manifest. */
 export interface FileEncryption {
   readonly format: 'age'
   /** Public keys that can open the file, or `passphrase`. Not secret. */
   readonly recipients: readonly string[]
 }
 
-/** Encrypts files in the age format, which the `age` tool opens. */
+/** Encrypts files in the age format, which the `age` tool can decrypt. */
 export interface Sealer {
   readonly encryption: FileEncryption
-  /** Begins one file. */
+  /** Starts a file. */
   seal(onOutput: Output): TransformSink
   /**
-   * Whether a file has been encrypted with the same passphrase, by its first `HEAD_BYTES` bytes.
-   * Absent for recipients, which a manifest names.
+   * Whether a file was encrypted with the same passphrase, according to its first `HEAD_BYTES` bytes.
+   * Absent for recipients, because the manifest lists them.
    */
   hasSealed?(head: Uint8Array): Promise<boolean>
 }
 
-/** So many bytes hold the header of a file that was encrypted with a passphrase: it has 150. */
+/** Bytes that contain the whole header of a file with a passphrase. The header has 150. */
 export const HEAD_BYTES = 1024
 
-/** Decrypts what a sealer encrypted. */
+/** Decrypts files in the age format. */
 export interface Opener {
-  /** Begins one file. The sink throws an `OpenError` when the key given does not fit the file. */
+  /** Starts a file. The sink throws an `OpenError` when the key does not open the file. */
   open(onOutput: Output): TransformSink
 }
 
-/** A file cannot be opened with what keys there are: nothing is said about the file's soundness. */
+/** No configured key opens a file. The file may still be sound. */
 export class OpenError extends DashkeepError {}
 
-/** The error for a file of the archive that no key at hand opens. */
+/** The error for a file of the archive that no configured key opens. */
 export function cannotOpen(key: string, opener: Opener | undefined): OpenError {
   if (opener === undefined) {
     return new OpenError(`Cannot read ${key}: it is encrypted, and no key is configured`, {
@@ -46,17 +46,17 @@ export function cannotOpen(key: string, opener: Opener | undefined): OpenError {
   }
   return new OpenError(`Cannot decrypt ${key}: the configured key does not open it`, {
     kind: 'usage',
-    hint: '`dashkeep show --json` names its recipients; configure the identity of one of them, or the passphrase it was made with',
+    hint: '`dashkeep show --json` lists its recipients; configure the identity of one of them, or the passphrase of the file',
   })
 }
 
 /**
- * Memory for a passphrase is 2^logN kB: 32 MB here, where the `age` tool takes 256 MB and a
- * container often has no more in all. A passphrase of five random words makes up for it.
+ * Work factor for passphrases. scrypt needs 2^logN kB of memory: 32 MB here. The `age` tool uses 256 MB,
+ * which is often more than a container has. Five random words compensate for the lower value.
  */
 const SCRYPT_LOG_N = 15
 
-/** Encrypts for recipients, whose private keys are not needed here, or with a passphrase. */
+/** Creates a sealer for recipients or with a passphrase. Needs no private keys. */
 export async function createSealer(
   key: { recipients: readonly string[] } | { passphrase: string },
 ): Promise<Sealer> {
@@ -88,13 +88,13 @@ function addRecipient(encrypter: { addRecipient(text: string): void }, recipient
   } catch (cause) {
     throw new DashkeepError(`Cannot encrypt for ${recipient}: it is not an age recipient`, {
       kind: 'usage',
-      hint: 'a recipient begins with age1; age-keygen prints it beside the private key',
+      hint: 'a recipient begins with age1; age-keygen prints it together with the private key',
       cause,
     })
   }
 }
 
-/** Whether a text is an age recipient, its checksum included. */
+/** Whether a text is an age recipient with a correct checksum. */
 export async function isRecipient(text: string): Promise<boolean> {
   const { Encrypter } = await import('age-encryption')
   try {
@@ -105,7 +105,7 @@ export async function isRecipient(text: string): Promise<boolean> {
   }
 }
 
-/** Decrypts with the identities in a key file of `age-keygen`, with a passphrase, or with either. */
+/** Creates an opener with the identities of an `age-keygen` key file, a passphrase, or both. */
 export async function createOpener({
   identity,
   passphrase,
@@ -126,11 +126,11 @@ export async function createOpener({
   return { open: (onOutput) => limitHeader(decrypt, onOutput) }
 }
 
-/** A decrypter that no header makes take more memory than a file of dashkeep's own. */
+/** Creates a decrypter that refuses headers that need more memory than dashkeep's own files. */
 async function createDecrypter(): Promise<Decrypter> {
   const { Decrypter } = await import('age-encryption')
   const decrypter = new Decrypter()
-  // Identities are tried in order, and what the first one throws ends it.
+  // Identities are tried in order. An error of the first one ends the attempt.
   decrypter.addIdentity({ unwrapFileKey: refuseCostlyKey })
   return decrypter
 }
@@ -139,15 +139,15 @@ function refuseCostlyKey(stanzas: readonly { readonly args: readonly string[] }[
   for (const { args } of stanzas) {
     const logN = Number(args[2])
     if (args[0] !== 'scrypt' || !(logN > SCRYPT_LOG_N)) continue
-    throw new Error(`its passphrase asks for ${2 ** (logN - 10)} MB of memory`)
+    throw new Error(`its passphrase needs ${2 ** (logN - 10)} MB of memory`)
   }
   return null
 }
 
-/** The header is gathered as a whole before the first byte can be decrypted. */
+/** Largest header. It must be in memory as a whole before the first byte can be decrypted. */
 const MAX_HEADER_BYTES = 1024 ** 2
 
-/** Begins to decrypt; throws when the header is not over after 1 MiB. */
+/** Starts to decrypt. Throws when the header is larger than 1 MiB. */
 function limitHeader(decrypt: Conversion, onOutput: Output): TransformSink {
   let isOver = false
   let bytes = 0
@@ -163,13 +163,13 @@ function limitHeader(decrypt: Conversion, onOutput: Output): TransformSink {
         throw new Error('its age header is larger than 1 MiB')
       }
       bytes += chunk.length
-      // A copy: the streams may hold it after this write, when the store reads into it again.
+      // A copy: the streams may keep the chunk, while the store reads into its buffer again.
       await sink.write(Uint8Array.from(chunk))
     },
   }
 }
 
-/** The lines of a key file that are keys. The text is a secret and never shown. */
+/** Returns the keys of a key file. The text is secret and never shown. */
 function readIdentities(text: string): string[] {
   const lines = text.split('\n').map((line) => line.trim())
   const identities = lines.filter((line) => line !== '' && !line.startsWith('#'))
@@ -194,12 +194,12 @@ function badIdentity(): DashkeepError {
 
 type Conversion = (readable: ReadableStream<Uint8Array>) => Promise<ReadableStream<Uint8Array>>
 
-/** Drives a function over web streams by pushing bytes into it. */
+/** Makes a sink from a function over web streams. */
 function createStreamSink(convert: Conversion, onOutput: Output): TransformSink {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
   const output = forward(convert(readable), onOutput)
-  // A failure shows at the write or end that waits for it; until then it is not unhandled.
+  // The next write or end throws the failure. Without a handler, Node would end the process.
   output.catch(() => {})
   writer.closed.catch(() => {})
   return {

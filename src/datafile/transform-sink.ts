@@ -1,16 +1,16 @@
 import type { Transform } from 'node:stream'
 
-/** Bytes go in here and come out, transformed, at a callback that may take its time. */
+/** Takes bytes and passes them, transformed, to a callback, for which it waits. */
 export interface TransformSink {
-  /** Resolves when more may be written. Throws what the transform or the callback threw. */
+  /** Resolves when more can be written. Throws the errors of the transform and the callback. */
   write(chunk: Uint8Array): Promise<void>
-  /** Resolves once the callback has taken the last byte. */
+  /** Resolves when the callback has received the last byte. */
   end(): Promise<void>
-  /** Gives up; safe to call at any time. */
+  /** Stops the transform. Can be called at any time. */
   destroy(): void
 }
 
-/** Drives a transform stream, or passes bytes through when there is none. */
+/** Makes a sink from a transform stream. Without one, bytes pass unchanged. */
 export function createTransformSink(
   transform: Transform | undefined,
   onOutput: (chunk: Uint8Array) => Promise<void> | void,
@@ -19,15 +19,15 @@ export function createTransformSink(
     return { write: async (chunk) => onOutput(chunk), end: async () => {}, destroy: () => {} }
   }
   const output = forward(transform, onOutput)
-  // A failure shows at the write or end that waits for it; until then it is not unhandled.
+  // The next write or end throws the failure. Without a handler, Node would end the process.
   output.catch(() => {})
-  // A decompressor may fail over what follows the end of its data, when nobody waits any more.
+  // A decompressor may fail because of bytes after its data, when nothing waits for it any more.
   transform.on('error', () => {})
 
   async function write(chunk: Uint8Array): Promise<void> {
     if (transform?.destroyed) return output
-    // Waits for the chunk itself and not for `drain`: nothing may be queued when a zstd stream ends,
-    // which would make Node append a frame, or drop what follows the first one.
+    // Waits for the chunk and not for `drain`. With queued chunks at its end, a zstd stream would append
+    // a frame or drop everything after the first one.
     const taken = new Promise<void>((resolve) => {
       transform?.write(chunk, (error) => {
         if (!error) resolve()
@@ -44,7 +44,7 @@ export function createTransformSink(
   return { write, end, destroy: () => transform.destroy() }
 }
 
-/** Leaves the transform destroyed, so that nothing queues up behind the end of its data. */
+/** Passes the output on. Destroys the transform at the end, so that no bytes queue after its data. */
 async function forward(
   transform: Transform,
   onOutput: (chunk: Uint8Array) => Promise<void> | void,

@@ -1,4 +1,4 @@
-/** The bytes of JSON's grammar that are looked for one by one. */
+/** Bytes of JSON's grammar. */
 export const SPACE = 0x20
 export const QUOTE = 0x22
 export const PLUS = 0x2b

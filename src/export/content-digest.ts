@@ -15,63 +15,63 @@ import { MEMBER } from './hit-reader.ts'
 import { createRecords, RECORD_BYTES, type Records, sortRecords } from './records.ts'
 
 /**
- * Bytes of each half of a record, the first half of SHA-256: the one stands for the object's id, the
- * other for its stable members.
+ * Size of each half of a record in bytes: half of a SHA-256. The first half is the digest of the object's
+ * id, the second the digest of its stable members.
  */
 const HALF_BYTES = RECORD_BYTES / 2
 
-/** Ids of a sample: a type with no more is known to the last id. */
+/** Most ids in a sample. A sample of fewer ids is complete. */
 const SAMPLE_IDS = 128
 
-/** Bytes of an id's half of a record that a sample keeps. */
+/** Bytes of an id's digest in a sample. */
 const SAMPLE_BYTES = 5
 
 /**
- * Which objects an export holds and in which state, 32 bytes an object, whatever their size.
- * Order of arrival does not matter.
+ * The objects of an export and their states. Needs 32 bytes for each object, whatever its size. The order
+ * of objects does not matter.
  */
-export interface ObjectIndex {
-  /** Takes the next object. */
+interface ObjectIndex {
+  /** Adds an object. */
   add(id: string, hit: RawHit): void
-  /** Sorts what was taken; nothing is added afterwards. */
+  /** Sorts the index. Nothing can be added afterwards. */
   finish(): SortedIndex
 }
 
-/** A finished index: its records in the order of their bytes. */
+/** A finished index, sorted by the bytes of its records. */
 export interface SortedIndex {
   readonly count: number
-  /** Objects whose id an earlier object has too. */
+  /** Number of objects whose id an earlier object has too. */
   readonly duplicates: number
   /** Number of different ids; hits without one do not count. */
   readonly distinct: number
-  /** SHA-256 over the sorted records, as hex: equal exactly when no object changed. */
+  /** SHA-256 of the sorted records, as hex. Equal if and only if no object changed. */
   readonly contentDigest: string
-  /** The position of the object with this id, from 0, or -1 when the index does not hold it. */
+  /** The position of the object with this id, from 0; -1 when there is none. */
   find(id: string): number
   /** Whether the object at a position, or one with the same id, is in the same state as `hit`. */
   matches(at: number, hit: RawHit): boolean
   /** Whether the object at a position has the id of the one before it. */
   isDuplicate(at: number): boolean
   /**
-   * The first 40 bits of the SHA-256 of up to 128 ids, those with the lowest, in base64: all ids or
-   * a sample that chance has drawn. It says nothing of ids that nobody can guess.
+   * The first 40 bits of the SHA-256 of up to 128 ids, in base64: all ids, or those with the lowest
+   * digests, which are a random sample. It reveals nothing about ids that cannot be guessed.
    */
   sampleIds(): string
-  /** How many ids of another index's sample this one does not hold, and how many there are. */
+  /** Counts the ids of another index's sample that this index lacks. */
   countLost(sample: string): LostIds
 }
 
-/** What has become of the ids of a sample. */
+/** Result of the comparison with a sample of ids. */
 export interface LostIds {
   readonly lost: number
   readonly sampled: number
-  /** Whether the sample held every id there was. */
+  /** Whether the sample contains all ids of its index. */
   readonly isWhole: boolean
 }
 
 /**
- * Begins an index. What counts as stable is said at `stableBytes`; with `touches` the members that
- * differ when an object was touched but not altered count too.
+ * Creates an index. `stableBytes` defines which members count. With `touches`, members that differ when
+ * an object was saved without a change count too.
  */
 export function createObjectIndex({ touches = false } = {}): ObjectIndex {
   const records = createRecords()
@@ -82,22 +82,22 @@ export function createObjectIndex({ touches = false } = {}): ObjectIndex {
 }
 
 /**
- * Stands for an object's id: SHA-256 of the id written as a JSON string, which is well formed for
- * every id, so that ids that differ only in a lone surrogate do not meet.
+ * Digest of an object's id: SHA-256 of the id as a JSON string. JSON escapes lone surrogates, so that ids
+ * that differ only in these get different digests.
  */
 function idDigest(id: string): string {
   return hash('sha256', JSON.stringify(id), 'binary').slice(0, HALF_BYTES)
 }
 
-/** Stands for an object's state: SHA-256 of its stable bytes. */
+/** Digest of an object's state: SHA-256 of its stable bytes. */
 function stateDigest(hit: RawHit, touches: boolean): string {
   return hash('sha256', stableBytes(hit, { touches }), 'binary').slice(0, HALF_BYTES)
 }
 
-/** Stands for the id of hits that have none. */
+/** Digest of the empty id, for hits without an id. */
 const withoutId = idDigest('')
 
-/** Makes an index of sorted records. */
+/** Makes an index from sorted records. */
 function indexOf(records: Records, touches: boolean): SortedIndex {
   const { count } = records
   const keyAt = (at: number) => records.text(at, 0, HALF_BYTES)
@@ -151,8 +151,8 @@ function indexOf(records: Records, touches: boolean): SortedIndex {
 }
 
 /**
- * The first position of a key that begins as `key` does, or -1. Binary search; characters stand for
- * bytes, so that texts sort as the records do.
+ * The first position of a key that starts with `key`, or -1. Binary search. Each character is a byte, so
+ * that texts sort like the records.
  */
 function findKey(keyAt: (at: number) => string, count: number, key: string): number {
   let low = 0
@@ -173,10 +173,9 @@ let scratch = Buffer.alloc(64 * 1024)
 
 /**
  * The hit's bytes without its unstable members: `_index` and `_score` of the hit; `updated_at`,
- * `version` and `_updatedAt` of its `_source`. Everything else stays byte for byte and in order,
- * the remaining members joined by one comma. Bytes and not parsed values, since a number beyond
- * 2^53 that changes in its last digit is a change. With `touches` the members of `_source` stay all.
- * Valid until the next call.
+ * `version` and `_updatedAt` of its `_source`. The remaining members stay byte for byte, in order, joined
+ * by commas. Bytes are compared instead of parsed values, so that a change of the last digit of a number
+ * beyond 2^53 is found. With `touches`, all members of `_source` stay. Valid until the next call.
  */
 export function stableBytes(hit: RawHit, { touches = false } = {}): Uint8Array {
   if (scratch.length < hit.bytes.length) scratch = Buffer.alloc(hit.bytes.length * 2)
@@ -196,7 +195,7 @@ export function stableBytes(hit: RawHit, { touches = false } = {}): Uint8Array {
   return scratch.subarray(0, copy.written)
 }
 
-/** A copy in the making: what lies in `scratch`, and a range that is going to follow. */
+/** An unfinished copy: the bytes in `scratch`, and the range that is copied next. */
 interface Copy {
   readonly hit: RawHit
   from: number
@@ -204,7 +203,7 @@ interface Copy {
   written: number
 }
 
-/** Takes `_source`, whose members have no others among them that count. */
+/** Takes `_source` without its unstable members. */
 function takeSource(copy: Copy, source: number, touches: boolean): void {
   const { hit } = copy
   const value = offset(hit, source, MEMBER.value)
@@ -221,13 +220,13 @@ function takeSource(copy: Copy, source: number, touches: boolean): void {
   take(copy, valueEnd - 1, offset(hit, source, MEMBER.end))
 }
 
-/** Takes the comma before a member that follows another. */
+/** Takes the comma before a member, unless it is the first. */
 function takeSeparator(copy: Copy, member: number, follows: boolean): void {
   const start = offset(copy.hit, member, MEMBER.start)
   if (follows) take(copy, start - 1, start)
 }
 
-/** Takes a range of the hit; one that follows the last is copied with it. */
+/** Takes a range of the hit. Adjacent ranges are copied together. */
 function take(copy: Copy, from: number, to: number): void {
   if (from !== copy.to) {
     flush(copy)

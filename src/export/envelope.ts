@@ -13,7 +13,7 @@ import {
 /** The outermost members of an export document as `JSON.parse` gives them, but without hits. */
 export type ExportMembers = Readonly<Record<string, unknown>>
 
-/** What an export document says besides its hits. */
+/** The members of an export document other than its hits. */
 export interface ExportEnvelope {
   readonly kibanaVersion: string
   /** Number of hits. */

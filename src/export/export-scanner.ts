@@ -3,23 +3,23 @@ import { CLOSE_BRACKET, COMMA, OPEN_BRACE } from './ascii.ts'
 import { broken, createEnvelope, cutShort, type ExportEnvelope, isSpace } from './envelope.ts'
 import { createHitReader, hitBuffer } from './hit-reader.ts'
 
-/** One hit of an export document: sound JSON, as it stands in the body. */
+/** One hit of an export document: valid JSON, byte for byte as in the body. */
 export interface RawHit {
   /** The hit's bytes, from `{` to `}`. They are valid until the callback returns: copy to keep. */
   readonly bytes: Buffer
-  /** The hit's place in `hits`, from 0. */
+  /** The hit's index in `hits`, from 0. */
   readonly index: number
-  /** Where its members stand in `bytes`, as `MEMBER` says. Valid as long as `bytes`. */
+  /** Offsets of its members in `bytes`, as described at `MEMBER`. Valid as long as `bytes`. */
   readonly members: Int32Array
 }
 
-/** Bounds that keep a hostile or broken document from taking all memory. */
+/** Limits, so that a hostile or broken document cannot use up the memory. */
 export interface ScanLimits {
   /** Largest document accepted, in bytes. */
   readonly maxExportBytes: number
-  /** Most hits accepted in one document. An index holds 32 bytes for each. */
+  /** Most hits accepted in one document. An index needs 32 bytes for each. */
   readonly maxObjects: number
-  /** Largest hit accepted, in bytes. A hit is the one thing held whole. */
+  /** Largest hit accepted, in bytes. A whole hit must fit into memory. */
   readonly maxHitBytes: number
   /** Deepest nesting accepted within a hit. */
   readonly maxDepth: number
@@ -33,7 +33,7 @@ export const defaultScanLimits: ScanLimits = {
 }
 
 /** Finds the hits of one export document that arrives in chunks. */
-export interface ExportScanner {
+interface ExportScanner {
   /** Takes the next bytes and reports complete hits. Throws when the bytes are not an export. */
   feed(chunk: Uint8Array): void
   /**
@@ -45,7 +45,7 @@ export interface ExportScanner {
   kibanaVersion(): string | undefined
 }
 
-/** What is read at once, unless a hit is larger. */
+/** Bytes that are read at once, unless a hit is larger. */
 const MAX_PIECE_BYTES = 128 * 1024
 
 /**

@@ -11,16 +11,16 @@ import {
 import type { RawHit } from './export-scanner.ts'
 import { MEMBER, MEMBER_SIZE } from './hit-reader.ts'
 
-/** Stands for the hit itself where the object is asked for whose members are meant. */
+/** In place of a member: the hit itself, as the object whose members are meant. */
 export const THE_HIT = -1
 
 /** No such member. */
 export const NO_MEMBER = -2
 
-/** A name, ready to be looked for. */
+/** A name of a member, prepared for the search. */
 export interface MemberName {
   readonly text: string
-  /** As it stands in a hit that escapes nothing, with its quotes. */
+  /** The bytes of the name with quotes and without escapes. */
   readonly key: Uint8Array
 }
 
@@ -28,13 +28,13 @@ export function memberName(text: string): MemberName {
   return { text, key: Buffer.from(JSON.stringify(text)) }
 }
 
-/** As many places as names. */
+/** One index for each name. */
 type Places<Names extends readonly MemberName[]> = { -readonly [Place in keyof Names]: number }
 
 /**
- * Finds members of an object of the hit, an object that is itself given as a member: the place in
- * `members` for each name, or `NO_MEMBER`. Of several that have a name it is the last, as for
- * `JSON.parse`. No object has no members.
+ * Finds members of an object of the hit. The object is given as a member. Returns the index in `members`
+ * for each name, or `NO_MEMBER`. Of several members with the same name, returns the last one, as
+ * `JSON.parse` does. Finds nothing in `NO_MEMBER`.
  */
 export function findMembers<Names extends readonly MemberName[]>(
   hit: RawHit,
@@ -56,17 +56,17 @@ export function findMembers<Names extends readonly MemberName[]>(
   return found as Places<Names>
 }
 
-/** Where the members of an object begin in `members`. */
+/** Index in `members` of the first member of an object. */
 export function firstOf(object: number): number {
   return object === THE_HIT ? 0 : object + MEMBER_SIZE
 }
 
-/** Where the members of an object end in `members`. */
+/** Index in `members` after the last member of an object. */
 export function endOf(hit: RawHit, object: number): number {
   return object === THE_HIT ? hit.members.length : offset(hit, object, MEMBER.next)
 }
 
-/** Any character of a key may be written as an escape. */
+/** Finds names whose key is written with escapes. */
 function findEscaped(
   hit: RawHit,
   member: number,
@@ -79,13 +79,13 @@ function findEscaped(
   for (const [index, { text }] of names.entries()) if (key === text) found[index] = member
 }
 
-/** Whether the key stands there in these very bytes, its quotes included. */
+/** Whether the member's key has exactly these bytes, with its quotes. */
 export function hasKey(hit: RawHit, member: number, key: Uint8Array): boolean {
   const [start, end] = [offset(hit, member, MEMBER.key), offset(hit, member, MEMBER.keyEnd)]
   return standsThere(hit.bytes, start, end, key)
 }
 
-/** The same for any of several keys. */
+/** Whether the member has one of these keys. */
 export function hasAnyKey(hit: RawHit, member: number, keys: readonly Uint8Array[]): boolean {
   for (const key of keys) if (hasKey(hit, member, key)) return true
   return false
@@ -97,7 +97,7 @@ function standsThere(bytes: Uint8Array, start: number, end: number, text: Uint8A
   return true
 }
 
-/** The value's first byte, which tells its JSON type; undefined for no member. */
+/** The first byte of a value, which shows its JSON type; undefined for `NO_MEMBER`. */
 export function firstByte(hit: RawHit, member: number): number | undefined {
   return member === NO_MEMBER ? undefined : hit.bytes[offset(hit, member, MEMBER.value)]
 }
@@ -111,7 +111,7 @@ export function isObject(hit: RawHit, member: number): boolean {
   return firstByte(hit, member) === OPEN_BRACE
 }
 
-/** Whether a member holds nothing: `null`, `false`, `0`, `""`, `{}` or `[]`. */
+/** Whether a value is empty: `null`, `false`, `0`, `""`, `{}` or `[]`. */
 export function isBlank(hit: RawHit, member: number): boolean {
   const start = offset(hit, member, MEMBER.value)
   const length = offset(hit, member, MEMBER.valueEnd) - start
@@ -126,7 +126,7 @@ export function isBlank(hit: RawHit, member: number): boolean {
   return true
 }
 
-/** Whether the value of a member is text, this text if one is given. */
+/** Whether the value of a member is text, and equal to `wanted` if that is given. */
 export function isText(hit: RawHit, member: number, wanted?: MemberName): boolean {
   if (firstByte(hit, member) !== QUOTE) return false
   if (wanted === undefined) return true
@@ -135,7 +135,7 @@ export function isText(hit: RawHit, member: number, wanted?: MemberName): boolea
   return standsThere(hit.bytes, start, end, wanted.key) || textOf(hit, member) === wanted.text
 }
 
-/** The value of a member that is text; undefined for any other, and for no member. */
+/** The value of a member if it is text; otherwise undefined. */
 export function textOf(hit: RawHit, member: number): string | undefined {
   if (firstByte(hit, member) !== QUOTE) return undefined
   const start = offset(hit, member, MEMBER.value)
@@ -145,7 +145,7 @@ export function textOf(hit: RawHit, member: number): string | undefined {
     : hit.bytes.toString('utf8', start + 1, end - 1)
 }
 
-/** One of the numbers that describe a member, by its name in `MEMBER`. */
+/** One of the offsets of a member, named in `MEMBER`. */
 export function offset({ members }: RawHit, member: number, which: number): number {
   return members[member + which] as number
 }

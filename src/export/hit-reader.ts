@@ -33,25 +33,25 @@ export const MEMBER = {
 /** How many numbers describe a member. */
 export const MEMBER_SIZE = 7
 
-/** Members are noted as far down as those of the saved object itself, `_source.<type>`. */
+/** Deepest level at which members are recorded: that of the saved object, `_source.<type>`. */
 const NOTED_DEPTH = 3
 
-/** Reads hits, and proves them: it takes for an object exactly what `JSON.parse` takes for one. */
-export interface HitReader {
+/** Reads and validates hits. It accepts exactly what `JSON.parse` accepts as an object. */
+interface HitReader {
   /**
-   * Reads the hit whose `{` stands at `start` and returns the place behind its `}`; or, as `~place`,
-   * the first place where no JSON goes on. Behind the bytes stands a NUL, which no JSON holds, so
-   * that nothing else need look for their end. The array comes from `hitBuffer`.
+   * Reads the hit whose `{` is at `start`. Returns the offset after its `}`. For invalid JSON, returns
+   * `~offset` of the first wrong byte. `bytes` comes from `hitBuffer` and has a NUL after the data. JSON
+   * contains no NUL, so the reader needs no other check for the end.
    */
   read(bytes: Uint8Array, start: number): number
   /**
-   * The members of the hit that was read last, in the order of their keys, each `MEMBER_SIZE` numbers
-   * as `MEMBER` says; those of a member that is an object follow it. Valid until the next hit.
+   * The members of the last hit, in the order of their keys. Each has `MEMBER_SIZE` numbers, as described
+   * at `MEMBER`. The members of an object follow it. Valid until the next hit.
    */
   members(): Int32Array
 }
 
-/** Room for at least so many bytes to be read from, and the NUL behind them. */
+/** Allocates a buffer for at least so many bytes and the NUL after them. */
 export function hitBuffer(bytes: number): Buffer {
   return Buffer.allocUnsafeSlow(Math.ceil((bytes + 1) / 4) * 4)
 }
@@ -59,14 +59,14 @@ export function hitBuffer(bytes: number): Buffer {
 const space = tableOf(' \n\r\t')
 const digit = tableOf('0123456789')
 const hexDigit = tableOf('0123456789abcdefABCDEF')
-/** What may follow a backslash, but for `u`. */
+/** Bytes that may follow a backslash, except `u`. */
 const escapable = tableOf('"\\/bfnrt')
-/** Bytes of a string that stand for themselves. Whether the others are UTF-8 is not asked here. */
+/** Bytes of a string without a special meaning. UTF-8 is not checked here. */
 const plain = new Uint8Array(256).fill(1, 0x20)
 plain[QUOTE] = 0
 plain[BACKSLASH] = 0
 
-/** By their first byte. */
+/** `true`, `false` and `null`, by their first byte. */
 const literals: (Uint8Array | undefined)[] = []
 for (const text of ['true', 'false', 'null']) literals[text.charCodeAt(0)] = Buffer.from(text)
 
@@ -77,20 +77,20 @@ function tableOf(characters: string): Uint8Array {
 }
 
 /**
- * Most members noted of one hit, 28 MB of them: a million beside the few hundred of a large object.
+ * Most members that are recorded for one hit. They need 28 MB. A large object has a few hundred.
  */
 const MAX_MEMBERS = 1_000_000
 
 /**
- * Makes a reader for hits of at most `maxDepth` levels, the hit being the first, and a million
- * members. On any other it throws what `refuse` returns, which completes "the hit …".
+ * Creates a reader for hits of at most `maxDepth` levels and a million members. The hit is the first
+ * level. For any other hit, it throws the error of `refuse`, whose argument completes "the hit …".
  */
 export function createHitReader(maxDepth: number, refuse: (state: string) => Error): HitReader {
   const members = createMemberList(refuse)
   let text: Text = { bytes: new Uint8Array(0), words: new Int32Array(0) }
   /** The byte that closes the object or array at each depth. */
   const closers = new Uint8Array(maxDepth + 1)
-  /** Where the member that is being read at each depth is noted. */
+  /** For each depth, the index of the member that is being read. */
   const current = new Int32Array(NOTED_DEPTH + 1)
 
   function read(bytes: Uint8Array, start: number): number {
@@ -118,7 +118,7 @@ export function createHitReader(maxDepth: number, refuse: (state: string) => Err
         at = skipScalar(text, at)
         if (at < 0) return at
       }
-      // A value has ended before `at`, and others with it whose closers follow.
+      // A value ends before `at`. Objects and arrays around it may end here too.
       for (;;) {
         if (depth === 0) return at
         const valueEnd = at
@@ -156,7 +156,7 @@ export function createHitReader(maxDepth: number, refuse: (state: string) => Err
   return { read, members: members.all }
 }
 
-/** The members of a hit, as `MEMBER` says. All offsets count from the first byte of the hit. */
+/** The members of a hit, as described at `MEMBER`. Offsets count from the first byte of the hit. */
 function createMemberList(refuse: (state: string) => Error) {
   let members = new Int32Array(64 * MEMBER_SIZE)
   let filled = 0
@@ -198,7 +198,7 @@ function createMemberList(refuse: (state: string) => Error) {
   }
 }
 
-/** The same bytes one by one and by four. */
+/** The same bytes as single bytes and as words of four. */
 interface Text {
   readonly bytes: Uint8Array
   readonly words: Int32Array
@@ -215,7 +215,7 @@ function skipSpace(bytes: Uint8Array, from: number): number {
   return at
 }
 
-/** Moves behind a string, whose content begins at `from`. */
+/** Skips a string whose content begins at `from`. Returns the offset after it. */
 function skipString({ bytes, words }: Text, from: number): number {
   let at = from
   for (;;) {
@@ -263,7 +263,7 @@ function skipNumber(bytes: Uint8Array, from: number): number {
   let at = bytes[from] === MINUS ? from + 1 : from
   at = bytes[at] === ZERO ? at + 1 : skipDigits(bytes, at)
   if (at >= 0 && bytes[at] === DOT) at = skipDigits(bytes, at + 1)
-  // With the bit that tells lower case from upper.
+  // `| 0x20` turns an upper-case letter into a lower-case one.
   if (at >= 0 && ((bytes[at] as number) | 0x20) === LETTER_E) {
     const sign = bytes[at + 1] as number
     at = skipDigits(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1)
@@ -271,7 +271,7 @@ function skipNumber(bytes: Uint8Array, from: number): number {
   return at
 }
 
-/** Moves over at least one digit. */
+/** Skips digits. At least one is required. */
 function skipDigits(bytes: Uint8Array, from: number): number {
   let at = from
   while (digit[bytes[at] as number] === 1) at += 1

@@ -21,16 +21,16 @@ import {
 import { MEMBER } from './hit-reader.ts'
 
 /**
- * A harmless departure of a hit from the specification ("Export result", "Saved object by type").
- * Such hits are kept as they are and counted:
- * - `no-id`: `_id` is missing or no text.
- * - `no-source`: `_source`, or its member named after the type, is missing or no object.
- * - `no-content`: the saved object is there, and none of its members holds anything.
- * - `other-type`: the hit says it is of another type than the one asked for.
- * - `old-form`: the form of kibanaVersion 4, `_source` being the saved object itself.
- * - `missing-member`, `member-form`: a specified member of the saved object is absent, or of
+ * A harmless difference between a hit and the specification ("Export result", "Saved object by type").
+ * Such hits are stored unchanged and counted:
+ * - `no-id`: `_id` is missing or not text.
+ * - `no-source`: `_source`, or its member named after the type, is missing or not an object.
+ * - `no-content`: all members of the saved object are empty.
+ * - `other-type`: the hit has another type than the requested one.
+ * - `old-form`: the form of kibanaVersion 4, in which `_source` is the saved object itself.
+ * - `missing-member`, `member-form`: a specified member of the saved object is missing, or has
  *   another JSON type.
- * - `invalid-utf8`: the bytes are not UTF-8 throughout.
+ * - `invalid-utf8`: some bytes are not UTF-8.
  * - `duplicate-id`: an earlier hit has the same id.
  */
 export type RemarkKind =
@@ -47,9 +47,9 @@ export type RemarkKind =
 /** Number of hits for each kind of remark; kinds that did not occur are absent. */
 export type Remarks = Partial<Record<RemarkKind, number>>
 
-/** What dashkeep needs to know of a hit; the hit itself stays in its bytes. */
+/** The facts about a hit that a scan needs. */
 export interface HitSummary {
-  /** `<type>:<object id>` for all three forms of hits; empty when the hit names no id. */
+  /** `<type>:<object id>` for all three forms of hits; empty when the hit has no id. */
   readonly id: string
   /** The saved object's title, or the name of a sub account; undefined when it has none. */
   readonly title: string | undefined
@@ -58,7 +58,7 @@ export interface HitSummary {
 
 type JsonForm = 'string' | 'number' | 'boolean' | 'object'
 
-/** The form of a value by its first byte; null and nothing else has none. */
+/** JSON type of a value by its first byte. `null` has none. */
 const formOf: (JsonForm | undefined)[] = []
 for (const [first, form] of [
   ['"', 'string'],
@@ -70,8 +70,8 @@ for (const [first, form] of [
 }
 
 /**
- * JSON types of the members each saved object has by the specification. A visualization's
- * `savedSearchId` is left out: the many that rest on no saved search have none.
+ * JSON types of the specified members of each saved object. Without `savedSearchId`, because
+ * visualizations without a saved search do not have it.
  */
 const specifiedMembers: Record<string, Record<string, JsonForm>> = {
   search: {
@@ -101,14 +101,14 @@ const specifiedMembers: Record<string, Record<string, JsonForm>> = {
   },
 }
 
-/** What objects of one type look like, with the names ready to be looked for. */
+/** The members of objects of one type, prepared for the search. */
 interface Shape {
   readonly type: MemberName
-  /** The saved object's own member and `type`, which may lie beside each other in `_source`. */
+  /** Members of `_source`: the saved object and `type`. */
   readonly inSource: readonly [MemberName, MemberName]
-  /** What the specification names, and behind it the title. */
+  /** The specified members, then the title. */
   readonly inObject: readonly MemberName[]
-  /** The forms of what the specification names, in the same order. */
+  /** JSON types of the specified members, in the same order. */
   readonly forms: readonly JsonForm[]
 }
 
@@ -117,7 +117,7 @@ const HIT_TYPE = memberName('_type')
 const SOURCE = memberName('_source')
 const TYPE = memberName('type')
 
-/** Members that say nothing of what the object is; the oldest form has them beside its content. */
+/** Members without content. In the oldest form, they are beside the content. */
 const bookkeeping = ['type', 'id', 'version', 'updated_at', '_updatedAt', 'migrationVersion'].map(
   (name) => memberName(name).key,
 )
@@ -151,7 +151,7 @@ export function summarizeHit(hit: RawHit, type: string): HitSummary {
   const source = asObject(hit, sourceMember)
   const [own, saidType] = findMembers(hit, source, shape.inSource)
   const inSource = asObject(hit, own)
-  // The oldest hits carry the type in `_type` and the saved object directly in `_source`.
+  // In the oldest form, `_type` is the type and `_source` the saved object.
   const oldForm = source !== NO_MEMBER && inSource === NO_MEMBER && isText(hit, hitType, shape.type)
   const object = oldForm ? source : inSource
   if (oldForm) remarks.push('old-form')
@@ -170,8 +170,8 @@ export function summarizeHit(hit: RawHit, type: string): HitSummary {
 }
 
 /**
- * Whether a hit is worth nothing to a restore: it has no id, no saved object, or an empty one. An
- * export of nothing but such hits is as good as an empty one.
+ * Whether a hit is useless for a restore: it has no id, no saved object, or an empty one. An export of
+ * only such hits is as bad as an empty one.
  */
 export function isHollow({ id, remarks }: HitSummary): boolean {
   return id === '' || remarks.includes('no-source') || remarks.includes('no-content')
@@ -214,7 +214,7 @@ function addDepartures(
   if (isOther) remarks.push('member-form')
 }
 
-/** The title of an object of the type that the hit says it is of. */
+/** The title of an object of another type than the requested one. */
 function otherTitle(hit: RawHit, source: number, saidType: number): string | undefined {
   const said = textOf(hit, saidType)
   if (said === undefined) return undefined

@@ -61,22 +61,36 @@ export function sortRecords(records: Records): Records {
 
 /**
  * Sorts records that do not differ before `byte`. Many records are first split into 256 groups by
- * the value of that byte.
+ * the value of the first byte that differs.
  */
 function moveSorted(
   records: Records,
   sorted: Records,
   { spare, byte }: { spare: Buffer[]; byte: number },
 ): void {
-  if (byte === RECORD_BYTES) {
-    for (const text of drain(records, spare)) sorted.add(text)
-  } else if (records.count <= MAX_SORTED_AT_ONCE) {
+  if (records.count <= MAX_SORTED_AT_ONCE) {
     for (const text of [...drain(records, spare)].sort()) sorted.add(text)
-  } else {
-    const groups = Array.from({ length: 256 }, () => createRecords(spare))
-    for (const text of drain(records, spare)) groups[text.charCodeAt(byte)]?.add(text)
-    for (const group of groups) moveSorted(group, sorted, { spare, byte: byte + 1 })
+    return
   }
+  const split = firstDifference(records, byte)
+  if (split === RECORD_BYTES) {
+    for (const text of drain(records, spare)) sorted.add(text)
+    return
+  }
+  const groups = Array.from({ length: 256 }, () => createRecords(spare))
+  for (const text of drain(records, spare)) groups[text.charCodeAt(split)]?.add(text)
+  for (const group of groups) moveSorted(group, sorted, { spare, byte: split + 1 })
+}
+
+/** The first byte, from `byte` on, that is not the same in all records; `RECORD_BYTES` if none. */
+function firstDifference(records: Records, byte: number): number {
+  const first = records.text(0, 0, RECORD_BYTES)
+  let end = RECORD_BYTES
+  for (let index = 1; index < records.count && end > byte; index += 1) {
+    const text = records.text(index, 0, end)
+    while (end > byte && !first.startsWith(text.slice(0, end))) end -= 1
+  }
+  return end
 }
 
 /** Yields each record. A block whose records have been read goes to `spare`. */

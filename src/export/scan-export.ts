@@ -10,24 +10,24 @@ import {
 } from './hit-summary.ts'
 import { createSizes, type Sizes } from './sizes.ts'
 
-/** What one pass over an export document finds. */
+/** Result of reading an export document. */
 export interface ExportContent {
   readonly kibanaVersion: string
   /** Number of hits. */
   readonly objects: number
   /** Hits without an id or without content. */
   readonly hollow: number
-  /** Number of different ids, less the hollow hits that have one. */
+  /** Number of different ids, minus the hollow hits that have an id. */
   readonly sound: number
   readonly remarks: Remarks
   readonly index: SortedIndex
-  /** Bytes of the hits that are not hollow. */
+  /** Sizes of the hits that are not hollow. */
   readonly sizes: Sizes
 }
 
-/** Reads an export document that arrives in chunks: its objects, what is odd, its digest. */
+/** Reads an export document that arrives in chunks. */
 export interface ExportScan {
-  /** Takes the next bytes. Throws as soon as they cannot belong to an export document. */
+  /** Takes the next bytes. Throws when they cannot belong to an export document. */
   feed(chunk: Uint8Array): void
   /** Throws when the document is not complete. */
   end(): ExportContent
@@ -38,8 +38,8 @@ export interface ExportScan {
 }
 
 /**
- * Begins to read an export of one type. `onObject` sees each object with its hit, `onMembers` what
- * the document says besides; what it throws ends the reading.
+ * Creates a scan of an export of one type. `onObject` gets each object with its hit, `onMembers` the
+ * other members of the document. Their errors end the scan.
  */
 export function createExportScan(
   type: string,

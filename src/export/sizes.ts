@@ -1,12 +1,12 @@
-/** Steps for each doubling of a size: neighbours differ by 9 %. */
+/** Steps between a size and its double. Neighbouring steps differ by 9 %. */
 const STEPS = 8
 
-/** How large the objects of one export are, to within 9 %, in memory that does not grow with them. */
+/** Sizes of the objects of an export, accurate to 9 %. Memory does not grow with their number. */
 export interface Sizes {
   add(bytes: number): void
-  /** The size that half of the objects have at least; undefined without objects. */
+  /** The median size; undefined without objects. */
   median(): number | undefined
-  /** How many objects have at least about so many bytes. */
+  /** Number of objects with at least about this many bytes. */
   countFrom(bytes: number): number
 }
 

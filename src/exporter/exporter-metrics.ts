@@ -1,4 +1,5 @@
 import { Gauge, Registry } from 'prom-client'
+import type { CopyStatus } from '../run/copy-status.ts'
 import { createArchiveGauges } from '../run/metrics/archive-gauges.ts'
 import { version } from '../version.ts'
 import type { JudgedAccount } from './judge-archive.ts'
@@ -14,6 +15,8 @@ export interface ExporterMetrics {
     accounts: ReadonlyMap<string, JudgedAccount>,
     read: { readAt: Date; durationMs: number },
   ): void
+  /** Replaces the metrics of all copies. */
+  setCopies(copies: readonly CopyStatus[]): void
   /** Keeps the metrics of accounts, and marks the archive as not readable. */
   setUnreadable(): void
 }
@@ -37,6 +40,16 @@ export function createExporterMetrics(): ExporterMetrics {
     'dashkeep_archive_read_duration_seconds',
     'How long the archive took to read',
   )
+  const copyReadable = gauge(
+    'dashkeep_copy_readable',
+    '1 when the last read of the copy succeeded, else 0',
+    'copy',
+  )
+  const copyMissing = gauge(
+    'dashkeep_copy_missing_snapshots',
+    'Snapshots of the archive that the copy lacks',
+    'copy',
+  )
   const configGood = gauge(
     'dashkeep_config_good',
     '1 when the configuration was valid when it was last read, else 0',
@@ -55,6 +68,16 @@ export function createExporterMetrics(): ExporterMetrics {
       readable.set(1)
       readAt.set(read.readAt.getTime() / 1000)
       duration.set(read.durationMs / 1000)
+    },
+    setCopies(copies) {
+      copyReadable.reset()
+      copyMissing.reset()
+      for (const { name, accounts, error } of copies) {
+        copyReadable.set({ copy: name }, error === undefined ? 1 : 0)
+        if (error !== undefined) continue
+        const missing = accounts.reduce((sum, one) => sum + one.missing, 0)
+        copyMissing.set({ copy: name }, missing)
+      }
     },
     setUnreadable: () => readable.set(0),
   }

@@ -5,7 +5,7 @@ import type { Clock } from '../worker/clock.ts'
 import { startDeadline } from '../worker/deadline.ts'
 import { startServer } from '../worker/server.ts'
 import { createExporterMetrics, type ExporterMetrics } from './exporter-metrics.ts'
-import { type JudgedAccount, judgeArchive } from './judge-archive.ts'
+import { type JudgedAccount, judgeArchive, judgeCopies } from './judge-archive.ts'
 
 /** Time between two reads of the configuration. */
 const CONFIG_INTERVAL_MS = 30_000
@@ -16,7 +16,7 @@ const RETRY_MS = 60_000
 /** Longest time for one read of the archive. */
 const DEADLINE_MS = 15 * 60_000
 
-export interface ExporterOptions {
+interface ExporterOptions {
   /** Reads the configuration again. */
   readonly load: () => Promise<Config>
   /** Address of the HTTP server, as `host:port`. */
@@ -129,6 +129,7 @@ async function readArchive(exporter: Exporter): Promise<number> {
     const accounts = await judgeArchive(config, { now, maxAgeMs, env, log, signal })
     const durationMs = performance.now() - begun
     metrics.setArchive(accounts, { readAt: now, durationMs })
+    metrics.setCopies(await judgeCopies(config, { now, maxAgeMs, env, log, signal }))
     exporter.hasRead = true
     exporter.archiveProblem = undefined
     log.info({ durationMs: Math.round(durationMs), ...countStates(accounts) }, 'archive read')

@@ -1,11 +1,10 @@
 import { type AccountState, stateOf } from '../archive/account-state.ts'
-import { countObjects } from '../archive/manifest.ts'
-import { snapshotTime } from '../archive/snapshot-name.ts'
 import { type AccountStatus, readStatus } from '../archive/status.ts'
 import type { Config, Environment } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { openArchive } from '../open.ts'
-import type { ArchivedAccount } from '../run/metrics/archive-gauges.ts'
+import { type CopyStatus, readCopies } from '../run/copy-status.ts'
+import { type ArchivedAccount, archivedAccountOf } from '../run/metrics/archive-gauges.ts'
 
 /** State of a configured account in the archive. */
 export interface JudgedAccount extends ArchivedAccount {
@@ -36,7 +35,8 @@ export async function judgeArchive(
     for await (const status of readStatus(store, { ...options, only })) {
       const name = nameOf(status)
       if (name === undefined) continue
-      const [before, found] = [judged.get(name)?.newestGoodAt, judge(status, options)]
+      const found = { state: stateOf(status, options), ...archivedAccountOf(status) }
+      const before = judged.get(name)?.newestGoodAt
       // Snapshots of two accounts can have the same configured name: the newer ones count.
       if (before === undefined || (found.newestGoodAt ?? 0) >= before) judged.set(name, found)
     }
@@ -44,6 +44,20 @@ export async function judgeArchive(
     await store.close()
   }
   return judged
+}
+
+/** Reads how far each configured copy is behind the archive, from a listing of both. */
+export async function judgeCopies(
+  config: Config,
+  options: Parameters<typeof judgeArchive>[1],
+): Promise<CopyStatus[]> {
+  if (config.copies.length === 0) return []
+  const store = await openArchive(config, options)
+  try {
+    return await readCopies(store, config, options)
+  } finally {
+    await store.close()
+  }
 }
 
 /** The ids of all accounts; undefined when an account has no configured id. */
@@ -59,17 +73,4 @@ function findNames({ accounts }: Config): (status: AccountStatus) => string | un
   const names = new Set(withoutId.map(({ name }) => name))
   return ({ accountId, configuredAs = '' }) =>
     byId.get(accountId) ?? (names.has(configuredAs) ? configuredAs : undefined)
-}
-
-function judge(
-  status: AccountStatus,
-  asking: { now: Date; maxAgeMs: number | undefined },
-): JudgedAccount {
-  const { newestSound, suspects } = status
-  return {
-    state: stateOf(status, asking),
-    newestGoodAt: newestSound && snapshotTime(newestSound.snapshot),
-    objects: newestSound && countObjects(newestSound),
-    suspect: suspects.length > 0,
-  }
 }

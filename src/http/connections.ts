@@ -1,12 +1,14 @@
+// Tested by test/service/connections.test.ts
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Dispatcher, errors, Pool, ProxyAgent } from 'undici'
 import type { ConnectionLimits } from './limits.ts'
 import { type HttpProxy, type ProxyError, proxyFailure, proxyRefusal } from './proxy.ts'
 
-/** A request as it is sent. */
+/** An HTTP request. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
-  /** From the slash on. */
+  /** Path and query, beginning with a slash. */
   readonly path: string
   readonly headers: Record<string, string>
   readonly body: string | Uint8Array | undefined
@@ -18,17 +20,16 @@ export type IncomingAnswer = Pick<Dispatcher.ResponseData, 'statusCode' | 'heade
 /** The connections to one origin: HTTP/1.1, kept for a few seconds after an answer. */
 export interface Connections {
   /**
-   * Sends a request once a connection is free, and returns the answer when its headers are there.
-   * The signal ends it at once, in every state. Errors have the codes of Node or of undici
-   * (`UND_ERR_…`), or `SWITCHED_PROTOCOL`. A later error is an error of the body; without a
-   * listener it is ignored.
+   * Sends a request when a connection is free. Returns the answer when its headers have arrived.
+   * An aborted signal ends the request at once. Errors have a code of Node or undici (`UND_ERR_…`),
+   * or `SWITCHED_PROTOCOL`. An error after the headers is an error of the body.
    */
   send(request: OutgoingRequest, signal: AbortSignal | undefined): Promise<IncomingAnswer>
   /** Ends all requests at once; no request is sent afterwards. */
   close(): Promise<void>
 }
 
-/** Opens connections when they are needed, at most `limits.concurrency`, through the proxy if any. */
+/** Opens at most `limits.concurrency` connections, through the proxy if there is one. */
 export function createConnections(
   origin: string,
   { limits, proxy }: { limits: ConnectionLimits; proxy: HttpProxy | undefined },
@@ -37,8 +38,8 @@ export function createConnections(
   const explain = proxy && !isSecure(origin) ? forwardingError(proxy, origin) : nameUpgrade
   return {
     async send({ method, path, headers, body }, signal) {
-      // undici takes a connection again one turn of the event loop after the end of an answer. A
-      // request within that turn would open another connection.
+      // undici reuses a connection only in the next turn of the event loop. A request in the same
+      // turn would open another connection.
       await nextTurn(undefined, { signal })
       const request = dispatcher.request({
         origin,
@@ -50,7 +51,7 @@ export function createConnections(
         onInfo: judgeInterimAnswers(limits.headersTimeoutMs),
       })
       const answer = await endedBy(signal, request).catch(explain)
-      // Without a listener, an error of a body that nobody reads would end the process.
+      // Without a listener, an error of an unread body would end the process.
       answer.body.on('error', () => {})
       return answer
     },
@@ -77,7 +78,7 @@ function openPool(
   })
 }
 
-/** Requests over TLS go through a tunnel that the proxy makes, others are sent to the proxy. */
+/** HTTPS requests use a tunnel through the proxy. HTTP requests are sent to the proxy itself. */
 function openThrough(proxy: HttpProxy, limits: ConnectionLimits): ProxyAgent {
   return new ProxyAgent({
     uri: proxy.url.href,
@@ -89,7 +90,7 @@ function openThrough(proxy: HttpProxy, limits: ConnectionLimits): ProxyAgent {
   })
 }
 
-/** The connections to a proxy on which it is asked for tunnels, within the limit for connecting. */
+/** Connections that ask a proxy for tunnels. The connect timeout limits the wait for a tunnel. */
 function openTunnels(
   address: URL,
   { proxy, limits, options }: { proxy: HttpProxy; limits: ConnectionLimits; options: object },
@@ -111,7 +112,7 @@ function openTunnels(
 function forwardingError(proxy: HttpProxy, origin: string): (error: Error) => never {
   return (error) => {
     const { syscall, message } = error as NodeJS.ErrnoException
-    // The only refusal that undici reports by itself, with an error without a status.
+    // undici itself reports status 407, as an error without a status.
     if (error instanceof errors.InvalidArgumentError && message.includes('407')) {
       throw proxyRefusal(proxy, { status: 407, target: new URL(origin).host })
     }
@@ -128,8 +129,8 @@ function toProxyError(proxy: HttpProxy, error: Error & { code?: unknown }): Prox
 }
 
 /**
- * Returns a listener for answers 1xx. It ends a request when they come for longer than
- * `timeoutMs`, since each of them starts undici's wait for the headers again, and at a 101.
+ * Returns a listener for interim answers (1xx). It ends the request at a 101, and when interim answers
+ * arrive for longer than `timeoutMs`: each of them restarts undici's timeout for the headers.
  */
 function judgeInterimAnswers(timeoutMs: number): (info: { statusCode: number }) => void {
   let firstAt: number | undefined
@@ -140,7 +141,7 @@ function judgeInterimAnswers(timeoutMs: number): (info: { statusCode: number }) 
   }
 }
 
-/** A 101 that names a protocol is an error of undici's own, with a code that other errors share. */
+/** undici reports a 101 that names a protocol with a code that other errors have, too. */
 function nameUpgrade(error: Error): never {
   const isUpgrade = error instanceof errors.SocketError && error.message === 'bad upgrade'
   throw isUpgrade ? switchedProtocol() : error
@@ -150,7 +151,7 @@ function switchedProtocol(): Error {
   return Object.assign(new Error('the answer is 101'), { code: 'SWITCHED_PROTOCOL' })
 }
 
-/** A pool heeds a signal only once the request has a connection; this ends the wait for one, too. */
+/** Also ends the wait for a connection: undici applies the signal only to a request with a connection. */
 async function endedBy<T>(signal: AbortSignal | undefined, request: Promise<T>): Promise<T> {
   if (signal === undefined) return request
   const aborted = Promise.withResolvers<never>()

@@ -1,11 +1,13 @@
-/** How long a request may take, and how many may be under way. */
+// Tested by test/service/connections.test.ts
+
+/** Timeouts of a request, and the number of requests at once. */
 export interface ConnectionLimits {
-  /** Until the connection is established, TLS included; to a proxy, and through it, each by itself. */
+  /** To establish a connection, including TLS. Applies separately to the proxy and the tunnel. */
   readonly connectTimeoutMs: number
-  /** From the request to the last of the answer's headers. */
+  /** From the request to the end of the answer's headers. */
   readonly headersTimeoutMs: number
-  /** Between two pieces of the answer's body. */
+  /** Between two chunks of the answer's body. */
   readonly bodyTimeoutMs: number
-  /** Requests at once, answers being read included. */
+  /** Requests at once. A request counts until its answer has been read. */
   readonly concurrency: number
 }

@@ -1,31 +1,31 @@
 import { BlockList, isIP } from 'node:net'
 
-/** A proxy that requests go through. */
+/** An HTTP proxy. */
 export interface HttpProxy {
-  /** Its address, with user and password: no message contains it. */
+  /** Its address, with user and password. Never shown in messages. */
   readonly url: URL
-  /** Host and port, for messages. */
+  /** Host and port, as messages show them. */
   readonly name: string
   /** The environment variable that the address comes from. */
   readonly variable: string
 }
 
-/** Finds the proxy for an address; `undefined` when the request goes there directly. */
+/** Returns the proxy for an address; `undefined` for a direct connection. */
 export type FindProxy = (address: URL) => HttpProxy | undefined
 
-/** Names a proxy for people, without user and password. */
+/** Describes a proxy in messages, without user and password. */
 export function describeProxy({ name, variable }: HttpProxy): string {
   return `the proxy ${name} (${variable})`
 }
 
-/** For requests that never go through a proxy. */
+/** Uses no proxy for any address. */
 export const noProxy: FindProxy = () => undefined
 
 /**
  * Reads `http_proxy`, `https_proxy` and `no_proxy`, in lower or upper case. The rules are curl's:
- * lower case wins, and an empty variable counts as unset. As in Go, loopback addresses are always
- * reached directly. A variable that cannot be used is added to the problems, without its value,
- * which may contain a password.
+ * lower case takes precedence, and an empty variable counts as unset. As in Go, loopback addresses
+ * never use a proxy. An invalid variable is added to `problems`, without its value, which may contain
+ * a password.
  */
 export function readProxies(
   env: Readonly<Record<string, string | undefined>>,
@@ -54,14 +54,14 @@ function parseProxy(text: string, variable: string, problems: string[]): HttpPro
   const url = URL.parse(text.includes('://') ? text : `http://${text}`)
   if (url === null || !/^https?:$/.test(url.protocol) || !decode(url.username + url.password)) {
     problems.push(
-      `${variable}: expected the address of a proxy such as http://proxy.example.com:3128, with http:// or https://, and % in a user or password as %25`,
+      `${variable}: expected the http:// or https:// address of a proxy, such as http://proxy.example.com:3128; write % in a user or password as %25`,
     )
     return undefined
   }
   return { url, name: `${url.hostname}:${portOf(url)}`, variable }
 }
 
-/** Returns undefined when the percent signs encode nothing. The bundler drops a call without use. */
+/** Returns undefined for an invalid percent-encoding. An object, because the bundler drops unused results. */
 function decode(text: string): { text: string } | undefined {
   try {
     return { text: decodeURIComponent(text) }
@@ -71,7 +71,7 @@ function decode(text: string): { text: string } | undefined {
 }
 
 interface Target {
-  /** In lower case, without the brackets of IPv6 and without a dot at the end. */
+  /** In lower case, without IPv6 brackets and without a final dot. */
   readonly host: string
   readonly port: string
 }
@@ -90,9 +90,9 @@ function isLoopback(host: string): boolean {
 }
 
 /**
- * Whether an entry of `no_proxy` covers a host: `*`, the host, a domain above it (`example.com` and
- * `.example.com`; `*.example.com` leaves out the domain itself), its address or a network around
- * that, such as `10.0.0.0/8`. A port at the end of a host or domain must be the same.
+ * Whether an entry of `no_proxy` covers a host. An entry is `*`, a host, a domain (`example.com` or
+ * `.example.com`; `*.example.com` covers only its subdomains), an IP address, or a network such as
+ * `10.0.0.0/8`. If a host or domain has a port, the port must be equal.
  */
 function covers(entry: string, { host, port }: Target): boolean {
   if (entry === '*') return true
@@ -117,12 +117,12 @@ function contains(network: string, host: string): boolean {
 }
 
 /**
- * A proxy did not make the connection that was asked for, so nothing was sent to the server behind
- * it. The message is a state, for "Cannot …: <message>", and names the proxy and its variable.
+ * The proxy did not connect to the server, so nothing was sent to the server. The message is the
+ * state in "Cannot …: <state>". It contains the proxy and its variable.
  */
 export class ProxyError extends Error {
   readonly hint: string
-  /** Whether the same request may succeed a moment later. */
+  /** Whether a later attempt may succeed. */
   readonly transient: boolean
 
   constructor(message: string, { hint, transient }: { hint: string; transient: boolean }) {
@@ -133,7 +133,7 @@ export class ProxyError extends Error {
   }
 }
 
-/** Explains a status with which a proxy refused to connect to a server. */
+/** Explains the status of a proxy that did not connect to a server. */
 export function proxyRefusal(
   proxy: HttpProxy,
   { status, target }: { status: number; target: string },
@@ -142,26 +142,26 @@ export function proxyRefusal(
   const subject = describeProxy(proxy)
   // Some proxies answer 401 to a wrong password.
   if (status === 407 || status === 401) {
-    const state = `refuses the user or password, or wants one (status ${status})`
+    const state = `requires another user or password (status ${status})`
     return new ProxyError(`${subject} ${state}`, {
-      hint: `Write user and password into ${variable}, as in http://user:password@${name}`,
+      hint: `set ${variable} with user and password, such as http://user:password@${name}`,
       transient: false,
     })
   }
   const transient = status === 429 || status >= 500
   const state = transient ? 'cannot connect to' : 'refuses to connect to'
   return new ProxyError(`${subject} ${state} ${target} (status ${status})`, {
-    hint: 'Check the address, allow it in the proxy, or add the host to NO_PROXY to go there directly; the log of the proxy says more',
+    hint: 'check the address, allow it in the proxy, or add the host to NO_PROXY for a direct connection; the log of the proxy has the reason',
     transient,
   })
 }
 
-/** Explains an error on the way to a proxy, by its code, such as `ECONNREFUSED`. */
+/** Explains an error of the connection to a proxy by its code, such as `ECONNREFUSED`. */
 export function proxyFailure(proxy: HttpProxy, code: string): ProxyError {
   const short = code.replace(/^UND_ERR_/, '')
   const [, state, transient] = failures.find(([pattern]) => pattern.test(short)) ?? anyFailure
   return new ProxyError(`${describeProxy(proxy)} ${state} (${short})`, {
-    hint: `Check ${proxy.variable} and the proxy, or add the host of the request to NO_PROXY to go there directly`,
+    hint: `check ${proxy.variable} and the proxy, or add the host of the request to NO_PROXY for a direct connection`,
     transient,
   })
 }
@@ -173,5 +173,5 @@ const failures: readonly (readonly [RegExp, string, boolean])[] = [
   [/TIMEOUT|^ETIMEDOUT$/, 'did not answer in time', true],
   [/CERT|SELF_SIGNED|UNABLE_TO_|TLS|SSL|^EPROTO$/, 'cannot be reached securely', false],
   [/^(SOCKET|PRX_CONN|ECONNRESET|EPIPE|ERR_PROXY_TUNNEL)$/, 'closed the connection', true],
-  [/^HPE_|^HTTPParserError$/, 'does not answer as a proxy does', false],
+  [/^HPE_|^HTTPParserError$/, 'is not an HTTP proxy', false],
 ]

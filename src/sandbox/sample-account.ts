@@ -1,7 +1,7 @@
 import type { AccountSeed } from './options.ts'
 
 /** A hit in the form of the specification ("Export result"). */
-export interface SampleHit {
+interface SampleHit {
   _index: string
   _type: string
   _id: string

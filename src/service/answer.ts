@@ -13,7 +13,7 @@ import { exportSchema } from './schema.ts'
 import { shapeProblem } from './shape-problem.ts'
 import type { Answer } from './transport.ts'
 
-/** Reads a whole answer, and returns it only if it is no refusal and of the expected shape. */
+/** Reads a whole answer. Throws when it is a refusal or does not match the schema. */
 export function readAs<T>(schema: z.ZodType<T>) {
   return async (answer: Answer, explaining: Explaining): Promise<T> => {
     await throwIfRefused(answer, explaining)
@@ -22,7 +22,7 @@ export function readAs<T>(schema: z.ZodType<T>) {
   }
 }
 
-/** Reads an answer that may be anything, nothing included, but a refusal or a web page. */
+/** Reads an answer of any content. Throws only for a refusal or a web page. */
 export async function readAcknowledgement(answer: Answer, explaining: Explaining): Promise<void> {
   await throwIfRefused(answer, explaining)
   const { chunks } = await gather(answer, Number.POSITIVE_INFINITY)
@@ -33,9 +33,9 @@ export async function readAcknowledgement(answer: Answer, explaining: Explaining
 }
 
 /**
- * Gathers the start of an export, checks it, and returns the export as it was received. A body
- * that ends within the start is checked as a whole, so that no refusal passes for an export;
- * of a longer one only the first character is known.
+ * Reads the first 64 KiB of an export, checks them, and returns the whole export unchanged. A shorter
+ * body is checked completely, so that no refusal counts as an export. Of a longer body only the first
+ * character is checked.
  */
 export async function readExport(
   answer: Answer,

@@ -1,9 +1,9 @@
 import { DashkeepError } from '../errors.ts'
-import type { ConnectionLimits } from '../http/limits.ts'
 import type { HttpProxy } from '../http/proxy.ts'
 import { readAcknowledgement, readAs, readExport } from './answer.ts'
 import { ServiceError } from './errors.ts'
 import { type ImportAnswer, importPath, type ObjectImport } from './import.ts'
+import { defaultServiceLimits, type ServiceLimits } from './limits.ts'
 import {
   createOperation,
   exportOperation,
@@ -14,7 +14,7 @@ import {
   whoamiOperation,
 } from './operation.ts'
 import { type Explaining, hiddenRefusal } from './refusal.ts'
-import { type RetryEvent, type RetryLimits, withRetries } from './retry.ts'
+import { type RetryEvent, withRetries } from './retry.ts'
 import { createSanitizer } from './sanitize.ts'
 import {
   accountSchema,
@@ -33,6 +33,7 @@ import { type Answer, createTransport } from './transport.ts'
 export { DashkeepError } from '../errors.ts'
 export { ServiceError, type ServiceErrorCode } from './errors.ts'
 export type { ImportAnswer, ObjectImport } from './import.ts'
+export { defaultServiceLimits, type ServiceLimits } from './limits.ts'
 export type { RetryEvent } from './retry.ts'
 export type {
   CreatedSubAccount,
@@ -44,78 +45,55 @@ export type {
   UtilizationSettings,
 } from './sub-account.ts'
 
-/** Limits of one client; {@link defaultServiceLimits} are what is not given. */
-export interface ServiceLimits extends ConnectionLimits, RetryLimits {
-  /** From the request to the end of the answer's body, slow readers of it included. */
-  readonly answerTimeoutMs: number
-  /** The most that one export may hold after decoding; a compressed bomb ends there. */
-  readonly maxExportBytes: number
-}
-
-/** Long enough for an export that the service prepares for minutes. */
-export const defaultServiceLimits: ServiceLimits = {
-  connectTimeoutMs: 10_000,
-  headersTimeoutMs: 120_000,
-  bodyTimeoutMs: 60_000,
-  concurrency: 3,
-  attempts: 4,
-  retryBaseMs: 500,
-  retryMaxMs: 30_000,
-  maxRetryAfterMs: 120_000,
-  answerTimeoutMs: 3600_000,
-  maxExportBytes: 4 * 1024 ** 3,
-}
-
-/** What every call takes: a signal that ends it at once, waits included, with its own reason. */
+/** Options of every call. The signal ends requests and waits at once, with its own reason. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * The remote service, by one token. Every failure is a `ServiceError` with a hint; what is
- * transient has been repeated before, except a create that may have happened.
+ * The remote service, with one token. Every failure is a `ServiceError` with a hint. The client has
+ * already repeated transient failures, except a create that may have happened.
  */
 export interface ServiceClient extends AsyncDisposable {
-  /** The base address, without anything secret. */
+  /** The base address. Contains no secret. */
   readonly address: string
   /**
-   * How far the service's clock was ahead of this machine's at the last answer that had a valid
-   * `Date`, to about a second; negative when behind, undefined before the first such answer.
+   * How far the service's clock is ahead of this machine's, by the last valid `Date` header. Precise
+   * to about a second; negative when behind, undefined before the first such header.
    */
   readonly clockSkewMs: number | undefined
 
-  /** Says whom the token belongs to (specification, section 5). */
+  /** Returns the account of the token (specification, section 5). */
   whoami(options?: CallOptions): Promise<{ accountId: number; accountName: string }>
 
   /**
-   * Begins the export of every saved object of one type (specification, section 4) and returns its
-   * body after content decoding. A refusal throws here, under whatever status. A body that breaks
-   * off throws from the iteration, as transient: the caller repeats the whole export.
-   * The connection is held until the body has been read or left, the signal or `close` ends it.
+   * Starts the export of every saved object of one type (specification, section 4) and returns its
+   * body after content decoding. Throws for a refusal, whatever its status. An incomplete body throws a
+   * transient error during the iteration: the caller repeats the whole export. The connection stays in
+   * use until the iteration ends.
    */
   exportObjects(type: string, options?: CallOptions): Promise<AsyncIterable<Uint8Array>>
 
   /**
-   * Throws when an export reports an error beside its hits, such as failed shards. `members` are
-   * those of the whole document; of `hits` nothing is read. A body of up to 64 KiB has been checked
-   * by `exportObjects`; all members of a longer one are known only after it is read to its end.
+   * Throws when an export also reports an error, such as failed shards. `members` are the members of
+   * the whole document; `hits` is ignored. `exportObjects` has checked a body of up to 64 KiB. The
+   * members of a longer body are known only at its end.
    */
   checkMembers(type: string, members: Readonly<Record<string, unknown>>): void
 
   /**
-   * Gives objects back to the service (not in the specification; deployed services take their own
-   * exports). Each ends as it was sent or, without `override`, stays as it is there: a second time
-   * changes nothing that the first did, so that a request whose answer was lost is repeated as any
-   * other. Only the words of the answer may differ then (`updated` or `ignored` for what the lost
-   * request created), and another's change of the same moment may be overwritten with `override`:
-   * what has become of the objects is for a fresh export to say. Status 200 may come with a
-   * `failed` that is not empty, which throws nothing.
+   * Imports objects (not in the specification; deployed services accept their own exports). With
+   * `override`, existing objects are replaced; without it, they stay unchanged. A repeated import has
+   * the same effect, so a request without an answer is repeated like any other.
+   *
+   * After a repetition the answer may say `updated` or `ignored` for an object that the first request
+   * created: only a new export shows the result. Does not throw when `failed` is not empty.
    */
   importObjects(batch: ObjectImport, options?: CallOptions): Promise<ImportAnswer>
 
   /**
-   * Throws when the service has no endpoint for imports. It imports nothing: whatever else a service
-   * answers to that, it has the endpoint, and the first import says what is wrong.
+   * Throws when the service has no endpoint for imports. Sends an empty import. Any answer except
+   * "not found" means that the endpoint exists.
    */
   checkImports(kibanaVersion: string, options?: CallOptions): Promise<void>
 
@@ -123,8 +101,8 @@ export interface ServiceClient extends AsyncDisposable {
   listSubAccounts(options?: CallOptions): Promise<SubAccount[]>
 
   /**
-   * Creates a sub account (specification, section 1). Never repeated once anything was sent:
-   * after an unclear end, list the sub accounts first.
+   * Creates a sub account (specification, section 1). A request that was sent is never repeated. After
+   * an unclear failure, list the sub accounts first.
    */
   createSubAccount(account: NewSubAccount, options?: CallOptions): Promise<CreatedSubAccount>
 
@@ -135,30 +113,30 @@ export interface ServiceClient extends AsyncDisposable {
     options?: CallOptions,
   ): Promise<void>
 
-  /** Ends every connection at once, requests under way included. */
+  /** Ends all connections and requests at once. */
   close(): Promise<void>
 }
 
-/** What a client is made of. */
+/** Options of a client. */
 export interface ServiceClientOptions {
   readonly baseUrl: string
   readonly token: string
-  /** Goes before the unversioned paths, such as `/v1`; none by default. */
+  /** Prefix of the unversioned paths, such as `/v1`; none by default. */
   readonly pathPrefix?: string | undefined
-  /** Where imports go, behind the prefix; `/kibana/import` by default. */
+  /** Path of imports, after the prefix; `/kibana/import` by default. */
   readonly importPath?: string | undefined
   readonly limits?: Partial<ServiceLimits> | undefined
-  /** The proxy that every request goes through; none by default. */
+  /** The proxy for all requests; none by default. */
   readonly proxy?: HttpProxy | undefined
-  /** The clock that the service's is compared with; this machine's by default. */
+  /** The clock to compare with the service's clock; this machine's by default. */
   readonly now?: (() => Date) | undefined
-  /** Called for every failure that leads to another attempt. */
+  /** Called for each failed request that will be repeated. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined
 }
 
 /**
- * Makes a client of the service at one base address. Nothing is sent before the first call; a base
- * address, prefix or token that can never work is refused here.
+ * Creates a client of the service at one base address. Sends nothing before the first call. Throws a
+ * `usage` error for an invalid base address, prefix or token.
  */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const baseUrl = parseBaseUrl(options.baseUrl)
@@ -220,7 +198,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
 
 type Read<T> = (answer: Answer, explaining: Explaining) => Promise<T>
 
-/** The most that anything but an export may hold: a list of many thousand sub accounts. */
+/** Maximum size of all other answers. Enough for a list of many thousand sub accounts. */
 const maxAnswerBytes = 16 * 1024 ** 2
 
 function parseBaseUrl(text: string): URL {
@@ -228,13 +206,13 @@ function parseBaseUrl(text: string): URL {
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     throw usageError(
       'Cannot use the base address: it is not an http or https URL',
-      'Give it in full, such as https://api.example.com.',
+      'use a full address such as https://api.example.com',
     )
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw usageError(
       `Cannot use the base address of ${url.host}: it contains more than scheme, host, port and path`,
-      'Leave out user, password, query and fragment; the token goes into its own setting.',
+      'leave out user, password, query and fragment; the token has its own setting',
     )
   }
   return url
@@ -244,7 +222,10 @@ function parsePathPrefix(text: string): string {
   const prefix = text.replace(/^\/+|\/+$/g, '')
   if (prefix === '') return ''
   if (/^[\w.~-]+(\/[\w.~-]+)*$/.test(prefix)) return `/${prefix}`
-  throw usageError('Cannot use the path prefix: it is not a path', 'Use one such as /v1, or none.')
+  throw usageError(
+    'Cannot use the path prefix: it is not a path',
+    'use a path such as /v1, or leave it out',
+  )
 }
 
 function parseToken(token: string): string {
@@ -253,7 +234,7 @@ function parseToken(token: string): string {
     token === ''
       ? 'Cannot use the API token: it is empty'
       : 'Cannot use the API token: it contains characters that a token cannot have',
-    'Look for a line break, a blank or a character beyond ASCII that was copied with it.',
+    'look for a line break, a space or a non-ASCII character that was copied with it',
   )
 }
 

@@ -1,13 +1,12 @@
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip, createInflate } from 'node:zlib'
 
-/** Names the encodings that a request asks for and {@link decodedBody} undoes. */
+/** The content encodings that requests accept and {@link decodedBody} decodes. */
 export const acceptedEncodings = 'gzip, deflate'
 
 /**
- * Undoes the content encoding of a body; returns `undefined` for an encoding that was not asked
- * for. What goes wrong on either side destroys both, and shows in the stream returned; a
- * compressed body that ends too early is an error.
+ * Decodes the content encoding of a body. Returns `undefined` for an encoding that was not accepted. An
+ * error of the body, such as an early end, is an error of the returned stream.
  */
 export function decodedBody(body: Readable, encoding: string): Readable | undefined {
   switch (encoding) {

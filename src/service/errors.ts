@@ -1,17 +1,17 @@
 import { DashkeepError, type ErrorKind } from '../errors.ts'
 
 /**
- * What happened, for those who branch on it:
+ * The kind of a failure, for programs:
  * - `refused-token`: the token is invalid or lacks rights (401 or 403, as status or as `code` under 200).
  * - `wrong-region`: the token belongs to an account of another region than the base address.
- * - `no-endpoint`: the address is none of the service's endpoints.
+ * - `no-endpoint`: the address is not an endpoint of the service.
  * - `unknown-account`: the sub account to replace does not exist.
  * - `rejected`: the service understood the request and refused it.
- * - `not-json`, `wrong-shape`: an answer that is no answer of this service.
+ * - `not-json`, `wrong-shape`: the answer is not one of this service.
  * - `too-large`: the answer exceeds the limit set for it.
  * - `too-many-requests`, `unavailable`: the service asks to try again later.
  * - `network`, `timeout`: no complete answer arrived.
- * - `redirected`: the service points elsewhere; redirects are never followed.
+ * - `redirected`: the service redirects to another address; dashkeep follows no redirect.
  */
 export type ServiceErrorCode =
   | 'refused-token'
@@ -28,8 +28,8 @@ export type ServiceErrorCode =
   | 'timeout'
   | 'redirected'
 
-/** What a {@link ServiceError} knows besides its message. */
-export interface ServiceErrorDetails {
+/** The details of a {@link ServiceError}. */
+interface ServiceErrorDetails {
   readonly code: ServiceErrorCode
   /** `failed` by default. */
   readonly kind?: ErrorKind | undefined
@@ -45,23 +45,23 @@ export interface ServiceErrorDetails {
 /**
  * The service could not do what was asked, or its answer could not be used.
  *
- * What the service sent reaches the message only without control characters, shortened and without
- * the token. `transient` is never set for a create that may have happened.
+ * Text of the service is shortened in the message, without control characters and without the token.
+ * `transient` is never true for a create that may have happened.
  */
 export class ServiceError extends DashkeepError {
   override readonly hasCleanCause = true
   readonly code: ServiceErrorCode
   /** The HTTP status, when there was an answer. */
   readonly status: number | undefined
-  /** The service's own name of the problem, such as `TimeBasedAccount/ILLEGAL_PLAN_REQUEST`. */
+  /** The service's error code, such as `TimeBasedAccount/ILLEGAL_PLAN_REQUEST`. */
   readonly errorCode: string | undefined
-  /** What to quote to the service's support. */
+  /** The id of the request, for the service's support. */
   readonly requestId: string | undefined
-  /** How long the service asked to wait before the next request. */
+  /** The wait that the service requested before the next attempt. */
   readonly retryAfterMs: number | undefined
   /**
-   * Which attempt ended like this, from 1. After the first, one before it may have been carried
-   * out, whatever the answer to this one was.
+   * Number of the failed attempt, from 1. When it is above 1, an earlier attempt may have
+   * succeeded.
    */
   attempt = 1
 

@@ -1,14 +1,14 @@
-/** Objects to give back to the service in one request. */
+/** Objects to import in one request. */
 export interface ObjectImport {
-  /** Must be the one of the service. */
+  /** The service's kibanaVersion. */
   readonly kibanaVersion: string
-  /** Whether objects that the service has are overwritten; they stay as they are otherwise. */
+  /** Whether existing objects are overwritten. */
   readonly override: boolean
-  /** Hits as an export holds them, in their own bytes. */
+  /** Hits of an export, byte for byte. */
   readonly hits: readonly Uint8Array[]
 }
 
-/** What the service says has become of the objects: ids or names, as it likes. */
+/** The result of an import, as ids or names of objects. */
 export interface ImportAnswer {
   readonly created: readonly string[]
   readonly updated: readonly string[]
@@ -16,10 +16,10 @@ export interface ImportAnswer {
   readonly failed: readonly string[]
 }
 
-/** Where deployed services take imports, behind the path prefix. */
+/** Path of imports in deployed services, after the path prefix. */
 export const importPath = '/kibana/import'
 
-/** The body of an import. The hits stay byte for byte what they are. */
+/** Encodes the body of an import. The bytes of the hits stay unchanged. */
 export function encodeImport({ kibanaVersion, override, hits }: ObjectImport): Uint8Array {
   const head = `{"kibanaVersion":${JSON.stringify(kibanaVersion)},"override":${override},"hits":[`
   const parts = hits.flatMap((hit, index) => (index === 0 ? [hit] : [comma, hit]))

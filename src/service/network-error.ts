@@ -4,8 +4,8 @@ import { type Operation, uncertainCreateHint } from './operation.ts'
 import type { Sanitize } from './sanitize.ts'
 
 /**
- * Explains why no complete answer arrived. The original error stays behind, since transports hang
- * requests and sockets on theirs; its cleaned name and message go into the cause.
+ * Explains why no complete answer arrived. The cause has only the cleaned name and message of the
+ * original error: that error may hold the request and its token.
  */
 export function networkError(
   operation: Operation,
@@ -30,7 +30,7 @@ export function networkError(
   )
 }
 
-/** Nothing was sent to the service, so that even a create may be repeated. */
+/** Nothing was sent to the service, so even a create may be repeated. */
 function proxyProblem(
   { action }: Operation,
   { message, hint, transient }: ProxyError,
@@ -42,61 +42,61 @@ interface Failure {
   readonly code: 'network' | 'timeout'
   readonly state: (address: string) => string
   readonly hint: string
-  /** Nothing of the request had left when this happened. */
+  /** Whether no part of the request was sent. */
   readonly unsent?: boolean
   readonly transient?: boolean
 }
 
 const brokenOff: Failure = {
   code: 'network',
-  state: (address) => `the connection to ${address} broke off`,
-  hint: 'Try again; if it stays, look at the network and at proxies on the way.',
+  state: (address) => `the connection to ${address} was interrupted`,
+  hint: 'try again; if it fails again, check the network and the proxies',
 }
 
 const damaged: Failure = {
   code: 'network',
-  state: (address) => `the compressed answer of ${address} is cut off or damaged`,
+  state: (address) => `the compressed answer of ${address} is incomplete or damaged`,
   hint: brokenOff.hint,
 }
 
 const unreachable: Failure = {
   code: 'network',
   state: (address) => `${address} cannot be reached`,
-  hint: 'Check the base address, the network and firewalls on the way.',
+  hint: 'check the base address, the network and the firewalls',
 }
 
 const unresolved: Failure = {
   code: 'network',
   state: (address) => `the host of ${address} cannot be resolved`,
-  hint: 'Check the base address for a typing error, then the name service of this machine.',
+  hint: 'check the base address for a typing error, then the DNS settings of this machine',
   unsent: true,
 }
 
 const silent: Failure = {
   code: 'timeout',
   state: (address) => `${address} did not answer in time`,
-  hint: 'Try again; the time to wait is set by the limits of the service client.',
+  hint: 'try again; the limits of the service client set the timeouts',
 }
 
 const tlsFailure: Failure = {
   code: 'network',
-  state: (address) => `no secure connection to ${address} can be made`,
-  hint: "Check that the base address begins with the right https:// or http://; if a proxy has a certificate of its own, name its authority's file in NODE_EXTRA_CA_CERTS.",
+  state: (address) => `a secure connection to ${address} is not possible`,
+  hint: 'check whether the base address begins with https:// or http://; for a certificate of your own authority, set NODE_EXTRA_CA_CERTS to the file of its certificate',
   unsent: true,
   transient: false,
 }
 
 const notHttp: Failure = {
   code: 'network',
-  state: (address) => `what ${address} answers is not HTTP`,
-  hint: 'Check the port of the base address, and whether it begins with https:// or http://.',
+  state: (address) => `the answer of ${address} is not HTTP`,
+  hint: 'check the port of the base address, and whether it begins with https:// or http://',
   transient: false,
 }
 
 const switched: Failure = {
   code: 'network',
-  state: (address) => `${address} answers 101 and leaves HTTP`,
-  hint: 'Check the base address: a server for WebSockets may listen there, or a proxy that makes them.',
+  state: (address) => `${address} answers with status 101, which ends HTTP`,
+  hint: 'check the base address: a WebSocket server or proxy may listen there',
   transient: false,
 }
 
@@ -137,12 +137,12 @@ function failureOf(name: string, { begun }: { begun: boolean }): Failure {
   if (known !== undefined) return known
   if (/CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|^ERR_(TLS|SSL)|^EPROTO$/.test(name))
     return tlsFailure
-  // An answer that began as HTTP has been damaged on its way.
+  // The answer began as HTTP and was damaged in transit.
   if (/^HPE_|^HTTPParserError$/.test(name)) return begun ? brokenOff : notHttp
   return unknownFailure
 }
 
-/** The error's code, or its name for the few kinds that have none. */
+/** The code of an error, or its name if it has no code. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name

@@ -2,7 +2,7 @@ import { DashkeepError } from '../errors.ts'
 import { encodeImport, type ObjectImport } from './import.ts'
 import type { NewSubAccount, SubAccountSettings } from './sub-account.ts'
 
-/** One request to the service, and what an error says about it. */
+/** One request to the service, and its description for errors. */
 export interface Operation {
   readonly name: 'create' | 'list' | 'replace' | 'export' | 'import' | 'whoami'
   /** Completes "Cannot …". */
@@ -10,19 +10,19 @@ export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT'
   /** The path below the base address. */
   readonly path: string
-  /** Sent as JSON, or as it is when it is bytes already; `undefined` sends no body. */
+  /** Bytes are sent unchanged, other values as JSON; `undefined` sends no body. */
   readonly body?: unknown
 }
 
-/** What to try once a create has ended without a usable answer. */
+/** The hint after a create without a usable answer. */
 export const uncertainCreateHint =
-  'The sub account may have been created all the same: list the sub accounts before trying again.'
+  'the sub account may have been created: list the sub accounts before you try again'
 
-/** Specification, section 5. The one path with a version of its own, and so without prefix. */
+/** Specification, section 5. The only path that contains a version; it has no prefix. */
 export function whoamiOperation(): Operation {
   return {
     name: 'whoami',
-    action: 'find out whom the token belongs to',
+    action: 'find the account of the token',
     method: 'GET',
     path: '/v2/whoami',
   }
@@ -88,7 +88,7 @@ export function replaceOperation(
       'Cannot replace the settings of a sub account: its id is not an integer',
       {
         kind: 'usage',
-        hint: 'Take the accountId that the list of sub accounts shows.',
+        hint: 'use the accountId that the list of sub accounts shows',
       },
     )
   }

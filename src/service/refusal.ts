@@ -5,7 +5,7 @@ import { type Operation, uncertainCreateHint } from './operation.ts'
 import { retryAfterMs } from './retry.ts'
 import type { Sanitize } from './sanitize.ts'
 
-/** An answer with the text of its body, or as much of it as decides what it means. */
+/** An answer with the text of its body, or with the beginning of a long body. */
 export interface Reply {
   readonly status: number
   header(name: string): string | undefined
@@ -14,7 +14,7 @@ export interface Reply {
   readonly json: unknown
 }
 
-/** What explaining a reply needs besides it. */
+/** The request that a reply answers. */
 export interface Explaining {
   readonly operation: Operation
   /** Origin and path of the service, to resolve redirects against. */
@@ -23,10 +23,11 @@ export interface Explaining {
 }
 
 /**
- * Recognises a refusal that comes under a status of success: the code 403 or its like, an
- * `errorCode`, or the region message, on the body's outermost level. Deeper down they may be
- * somebody's saved object. An answer of an operation that only reads is refused for any error it
- * reports (see `findReportedError`); a change that was made must not look as if it had failed.
+ * Finds a refusal in an answer with a success status: an error code such as 403, an `errorCode`, or
+ * the region message. Looks only at the outermost members: deeper ones may belong to a saved object.
+ *
+ * For operations that only read, any reported error is a refusal (see `findReportedError`). For a
+ * change it is not, because the change may have been made.
  */
 export function hiddenRefusal(reply: Reply, explaining: Explaining): ServiceError | undefined {
   const body = outermost(reply)
@@ -55,13 +56,13 @@ function reportedError(
       status,
       transient,
       hint: transient
-        ? 'The answer is incomplete: try again later.'
-        : 'An answer with an error may lack objects, so that none of it is used. What the service says above tells what to change.',
+        ? 'the answer is incomplete; try again later'
+        : 'the answer may lack objects, so dashkeep does not use it; change what the service reports above',
     },
   )
 }
 
-/** Explains an answer that is a refusal as a whole, by its status or by what it says. */
+/** Explains a refusal by its status or its body. */
 export function refusalOf(reply: Reply, explaining: Explaining): ServiceError {
   const { operation, address, sanitize } = explaining
   const body = outermost(reply)
@@ -93,8 +94,8 @@ export function refusalOf(reply: Reply, explaining: Explaining): ServiceError {
 }
 
 /**
- * A token that is refused, or of another region, is an error of the configuration: the same request
- * fails again. A refused change may follow changes that were made, so that it counts as failed.
+ * A refused token and a token of another region are errors of the configuration. A refused change
+ * counts as failed, because earlier changes of the same command may have been made.
  */
 function kindOf({ code }: RefusalExplanation, { name }: Operation): ErrorKind {
   const needsOtherToken = code === 'refused-token' || code === 'wrong-region'
@@ -103,7 +104,7 @@ function kindOf({ code }: RefusalExplanation, { name }: Operation): ErrorKind {
 
 /** Explains a body that is not JSON although the status says success. */
 export function notJson(reply: Reply, { operation, sanitize }: Explaining): ServiceError {
-  // The answer to a create contains a token, so the message shows none of it.
+  // The answer to a create contains a token, so the message does not show the answer.
   const begins =
     operation.name === 'create' || reply.text.trim() === ''
       ? ''
@@ -119,7 +120,7 @@ export function notJson(reply: Reply, { operation, sanitize }: Explaining): Serv
   )
 }
 
-/** Explains an answer with a part of an export, although no range was requested. */
+/** Explains an answer that contains only part of an export. */
 export function onlyPart({ operation }: Explaining): ServiceError {
   return new ServiceError(
     `Cannot ${operation.action}: the answer is only a part of the export (status 206)`,
@@ -127,7 +128,7 @@ export function onlyPart({ operation }: Explaining): ServiceError {
   )
 }
 
-/** Explains a body that is JSON, but not what this operation answers. */
+/** Explains a JSON body without the members that this operation returns. */
 export function wrongShape(
   reply: Reply,
   problems: readonly string[],
@@ -153,7 +154,7 @@ export function regionsIn(text: string): Regions | undefined {
 }
 
 const otherServerHint =
-  'Check that the base address is the API address of the service, and no web page or proxy.'
+  'check that the base address is the API address of the service, and not a web page or a proxy'
 
 interface Regions {
   readonly account: string
@@ -169,7 +170,7 @@ function explainRegions({ account, server }: Regions): RefusalExplanation {
   return {
     code: 'wrong-region',
     state: `the token's account is in region ${account}, the base address serves region ${server}`,
-    hint: `Use the base address of region ${account} instead of the one of region ${server}.`,
+    hint: `use the base address of region ${account} instead of region ${server}`,
   }
 }
 
@@ -194,7 +195,7 @@ function explainRedirect(
   return {
     code: 'redirected',
     state: `the service redirects to ${sanitize(target, 200)}`,
-    hint: 'Redirects are not followed, so that the token does not travel: correct the base address if that is where the service lives.',
+    hint: 'dashkeep follows no redirect, to protect the token; if the service has moved there, correct the base address',
   }
 }
 
@@ -219,12 +220,12 @@ function explainStatus(
 }
 
 const planHint =
-  'The sub accounts together may take no more than the plan of the main account holds: reduce another one first.'
+  'the capacities of all sub accounts must not exceed the plan of the main account: reduce another one first'
 
 function rejectionHint({ name }: Operation): string {
-  const hint = 'What the service says above tells what to change.'
+  const hint = 'change what the service reports above'
   if (name !== 'create') return hint
-  return `${hint} The e-mail must be of a user who is an admin of the main account; some services want the accounts that share objects, if only none.`
+  return `${hint}; the email must belong to an admin user of the main account, and some services require --share-with, such as --share-with none`
 }
 
 function explainRefusedToken(operation: Operation): RefusalExplanation {
@@ -233,39 +234,39 @@ function explainRefusedToken(operation: Operation): RefusalExplanation {
     code: 'refused-token',
     state: 'the service refuses the token',
     hint: forAccounts
-      ? 'Sub accounts need an API token of the main account with the right to manage accounts; also check that the base address is the one of its region.'
-      : 'Check that it is a valid API token of this account (the token for shipping logs is none), and that the base address is the one of its region.',
+      ? 'use an API token of the main account with the right to manage accounts, and the base address of its region'
+      : 'use a valid API token of this account (not the token for shipping logs), and the base address of its region',
   }
 }
 
 const unknownAccount: RefusalExplanation = {
   code: 'unknown-account',
   state: 'the service knows no such sub account',
-  hint: 'List the sub accounts to find the right id; if the list fails as well, check the path prefix.',
+  hint: 'list the sub accounts to find the id; if the list fails, too, check the path prefix',
 }
 
 const noEndpoint: RefusalExplanation = {
   code: 'no-endpoint',
   state: 'the service has no such endpoint',
-  hint: 'Check the base address (it has no path of its own, as a rule) and the path prefix: some services want /v1, others none.',
+  hint: 'check the base address (it usually has no path) and the path prefix: some services need /v1, others none',
 }
 
 const noImport: RefusalExplanation = {
   code: 'no-endpoint',
   state: 'the service has no endpoint for imports',
-  hint: 'Not every service takes imports: check the path prefix and the path of the import (service.importPath), or restore into files with --to. The sandbox takes them when started with `dashkeep sandbox --form deployed`.',
+  hint: 'not every service accepts imports: check the path prefix and service.importPath, or restore to files with --to; the sandbox accepts imports with `dashkeep sandbox --form deployed`',
 }
 
 const importTooLarge: RefusalExplanation = {
   code: 'rejected',
-  state: 'the service takes no request of this size',
-  hint: 'Lower the limit for the size of an import (limits.maxImportBytes).',
+  state: 'the service accepts no request of this size',
+  hint: 'lower limits.maxImportBytes',
 }
 
 const tooManyRequests: RefusalExplanation = {
   code: 'too-many-requests',
   state: 'the service asks for fewer requests',
-  hint: 'Try again later, or lower the number of requests at once.',
+  hint: 'try again later, or lower limits.accounts',
   transient: true,
 }
 
@@ -274,12 +275,12 @@ function explainUnavailable(operation: Operation): RefusalExplanation {
   return {
     code: 'unavailable',
     state: 'the service is not available',
-    hint: creating ? uncertainCreateHint : 'Try again later.',
+    hint: creating ? uncertainCreateHint : 'try again later',
     transient: !creating,
   }
 }
 
-/** What a body says on its outermost level. */
+/** The outermost members of an error body. */
 interface ErrorBody {
   readonly code?: number | undefined
   readonly errorCode?: string | undefined

@@ -3,22 +3,22 @@ import pRetry from 'p-retry'
 import { ServiceError } from './errors.ts'
 import type { Operation } from './operation.ts'
 
-/** A request failed and will be repeated: for logs and metrics. */
+/** A failed request that will be repeated, for logs and metrics. */
 export interface RetryEvent {
-  /** What is being done, as in "Cannot <action>". */
+  /** The action in "Cannot <action>". */
   readonly action: string
   /** Number of the attempt that failed, from 1. */
   readonly attempt: number
-  /** How long is waited before the next one. */
+  /** Wait before the next attempt. */
   readonly delayMs: number
   readonly error: ServiceError
 }
 
 /** How often a request is repeated, and how long each wait is. */
 export interface RetryLimits {
-  /** Attempts in all, the first included. */
+  /** Total number of attempts. */
   readonly attempts: number
-  /** Wait before the second attempt; doubles each time, with up to as much again by chance. */
+  /** Wait before the second attempt. Doubles each time; a random part of up to 100 % is added. */
   readonly retryBaseMs: number
   /** The longest such wait. */
   readonly retryMaxMs: number
@@ -27,11 +27,11 @@ export interface RetryLimits {
 }
 
 /**
- * Repeats what failed for a transient reason. A create is repeated only when the connection never
- * came about: a second one would make a second account.
+ * Repeats a request after a transient failure. A create is repeated only when there was no connection:
+ * otherwise it could create a second account.
  *
- * What the service asks for by Retry-After comes on top of the back-off and its jitter, so that
- * clients that were turned away together do not return together.
+ * The wait that the service requests with Retry-After is added to the random wait, so that many clients
+ * do not return at the same time.
  */
 export function withRetries<T>(
   operation: Operation,
@@ -75,8 +75,8 @@ function giveReason(signal: AbortSignal | undefined): () => void {
 }
 
 /**
- * Reads a Retry-After header, which holds seconds or a date. A date is measured against the
- * answer's own Date header, since the two come from the same clock.
+ * Reads a Retry-After header: seconds or a date. A date is compared with the Date header of the same
+ * answer, because both come from the same clock.
  */
 export function retryAfterMs(
   retryAfter: string | undefined,

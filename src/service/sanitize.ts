@@ -1,11 +1,11 @@
-/** Makes text from outside fit for a message: one line, without the token, at most `maxLength` long. */
+/** Cleans text for a message: one line, without the token, at most `maxLength` characters. */
 export type Sanitize = (text: string, maxLength: number) => string
 
 /**
- * Returns a function that cleans text the service sent.
+ * Returns a function that cleans text of the service.
  *
- * The token is replaced before the text is shortened, so that no part of it stays at the cut;
- * invisible characters go before that, so that they cannot hide it.
+ * Removes invisible characters first, because they could hide the token. Then replaces the token, and
+ * shortens the text last, so that no part of the token remains.
  */
 export function createSanitizer(token: string): Sanitize {
   const secrets = [token, encodeURIComponent(token), JSON.stringify(token).slice(1, -1)]

@@ -5,7 +5,7 @@ import type { CreatedSubAccount, SubAccount } from './sub-account.ts'
 /** Current account (specification, section 5). */
 export const accountSchema = z.object({ accountId: z.int(), accountName: z.string() })
 
-/** What makes a body an export (specification, "Export result"). */
+/** An export (specification, "Export result"). */
 export const exportSchema = z.object({ kibanaVersion: z.string(), hits: z.array(z.unknown()) })
 
 /** Answer to a create (specification, section 1). */
@@ -24,7 +24,7 @@ export const importAnswerSchema: z.ZodType<ImportAnswer> = z.object({
   failed: names,
 })
 
-/** Answer to a list (specification, section 2); members unknown here are kept. */
+/** Answer to a list (specification, section 2). Keeps unknown members. */
 export const subAccountsSchema: z.ZodType<SubAccount[]> = z.array(
   z.looseObject({
     accountId: z.int(),

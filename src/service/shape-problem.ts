@@ -1,14 +1,13 @@
 import type { z } from 'zod'
 
 /**
- * Says what is wrong with the shape of an answer, without the library's own text. Values are not shown:
- * an answer may hold a token.
+ * Describes an unexpected member of an answer. Does not show its value: an answer may contain a token.
  */
 export function shapeProblem(issue: z.core.$ZodRawIssue): string {
   const { code, input } = issue
   if (input === undefined) return 'missing'
   if (code === 'invalid_type') return `expected ${kindOf(issue.expected)}, found ${found(input)}`
-  return input === '' ? 'empty' : `not in a form that is known, found ${found(input)}`
+  return input === '' ? 'empty' : `unknown form, found ${found(input)}`
 }
 
 const kinds: Readonly<Record<string, string>> = {

@@ -12,8 +12,8 @@ export interface UtilizationSettings {
 }
 
 /**
- * Writable members that deployed services know beyond the specification. The list returns those
- * an account has, and a replace should send them back as they came, lest they be reset.
+ * Writable members of deployed services that the specification does not have. The list returns those
+ * of the account. A replace must send them back unchanged, or the service may reset them.
  */
 export interface FurtherSettings {
   readonly isFlexible?: unknown
@@ -22,11 +22,11 @@ export interface FurtherSettings {
   readonly snapSearchRetentionDays?: unknown
 }
 
-/** What a replace sends: everything, since a member left out may be reset to its default. */
+/** The body of a replace: every setting, because the service may reset a missing one. */
 export interface SubAccountSettings extends FurtherSettings {
   /** Letters, digits, `-`, `.`, `_` and space. */
   readonly accountName: string
-  /** Log capacity in GB per day. 0 takes no logs at all; null belongs to flexible accounts. */
+  /** Log capacity in GB per day. 0 accepts no logs; flexible accounts have null. */
   readonly maxDailyGB: number | null
   /** Days that logs are kept, at least 1. */
   readonly retentionDays: number
@@ -34,9 +34,9 @@ export interface SubAccountSettings extends FurtherSettings {
   readonly searchable: boolean
   /** Whether users of the main account may open it. */
   readonly accessible: boolean
-  /** Whether each log carries its size. */
+  /** Whether each log records its size. */
   readonly docSizeSetting: boolean
-  /** Ids of the accounts that share its saved objects. A request takes ids, never objects. */
+  /** Ids of the accounts that share its saved objects. A request contains ids, never objects. */
   readonly sharingObjectsAccounts: readonly number[]
   readonly utilizationSettings: UtilizationSettings
 }
@@ -45,7 +45,7 @@ export interface SubAccountSettings extends FurtherSettings {
 export interface SubAccount {
   readonly accountId: number
   readonly accountName: string
-  /** Null in lists by the specification. */
+  /** Null in lists, according to the specification. */
   readonly email?: string | null | undefined
   /** Log capacity in GB per day, possibly fractional; null for flexible accounts. */
   readonly maxDailyGB: number | null
@@ -54,15 +54,15 @@ export interface SubAccount {
   readonly searchable: boolean
   readonly accessible: boolean
   readonly docSizeSetting: boolean
-  /** Ids by one form of the service, objects by the other; a replace takes ids only. */
+  /** Ids or objects, depending on the form of the service. A replace sends ids. */
   readonly sharingObjectsAccounts: readonly (number | SharingAccount)[]
   readonly utilizationSettings: UtilizationSettings
   readonly [member: string]: unknown
 }
 
 /**
- * What a create sends (specification, section 1). Deployed services take the members of a replace
- * besides, and some want `sharingObjectsAccounts`, if only as an empty array.
+ * The body of a create (specification, section 1). Deployed services also accept the members of a
+ * replace, and some require `sharingObjectsAccounts`, at least as an empty array.
  */
 export interface NewSubAccount extends Partial<SubAccountSettings> {
   /** Address of an existing user who is an admin of the main account. */
@@ -71,13 +71,13 @@ export interface NewSubAccount extends Partial<SubAccountSettings> {
   readonly accountName: string
   /** Days that logs are kept, at least 1. */
   readonly retentionDays: number
-  /** Log capacity in GB per day. The default of 0 takes no logs at all. */
+  /** Log capacity in GB per day. The default of 0 accepts no logs. */
   readonly maxDailyGB?: number | null
 }
 
 /** The answer to a create. */
 export interface CreatedSubAccount {
   readonly accountId: number
-  /** Secret. Ships logs to the new account; it is no API token. */
+  /** Secret token for shipping logs to the new account. It is not an API token. */
   readonly accountToken: string
 }

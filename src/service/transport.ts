@@ -20,9 +20,9 @@ export interface Answer {
   readonly body: AsyncGenerator<Uint8Array, void, undefined>
 }
 
-/** Sends single requests to one service; knows nothing of retries and of what answers mean. */
-export interface Transport {
-  /** How far the service's clock was ahead of this machine's at the last answer that had a date. */
+/** Sends single requests to one service. Does not retry, and does not interpret answers. */
+interface Transport {
+  /** How far the service's clock is ahead of this machine's, by the last answer with a date. */
   readonly clockSkewMs: number | undefined
   send(
     operation: Operation,
@@ -32,7 +32,7 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** Opens connections to the service, at most `limits.concurrency`, when they are needed. */
+/** Opens at most `limits.concurrency` connections to the service. */
 export function createTransport(
   baseUrl: URL,
   options: {
@@ -90,12 +90,12 @@ function headersWith(token: string): Record<string, string> {
   }
 }
 
-/** Throws why a request was ended from here, if it was. */
+/** Throws the reason if the caller or the time limit ended the request. */
 type Explain = () => void
 
 /**
- * Limits how long a request may take in all: an answer sent in tiny pieces never
- * pauses long enough for the other limits.
+ * Limits the total time of a request. An answer in many small chunks would never reach the other
+ * limits.
  */
 function limitTime(
   { action }: Operation,
@@ -108,7 +108,7 @@ function limitTime(
     if (!timeout.aborted) return
     throw new ServiceError(
       `Cannot ${action}: ${address} has not sent the whole answer after ${answerTimeoutMs / 1000} s`,
-      { code: 'timeout', hint: 'If the service is that slow, raise limits.answerTimeoutMs.' },
+      { code: 'timeout', hint: 'if the service is slow, raise limits.answerTimeoutMs' },
     )
   }
   return { signal: AbortSignal.any([timeout, ...(stop ? [stop] : [])]), explain }
@@ -139,7 +139,7 @@ async function* receive(
   const decoded = decodedBody(body, encoding)
   if (decoded === undefined) {
     body.destroy()
-    // The status alone tells a refusal.
+    // The status is enough to explain a refusal.
     if (statusCode >= 300) return
     throw unknownEncoding(operation, sanitize(encoding, 40))
   }
@@ -161,19 +161,19 @@ function tooLarge(operation: Operation, maxBytes: number): ServiceError {
   const exporting = operation.name === 'export'
   return new ServiceError(
     `Cannot ${operation.action}: the answer is larger than the limit of ${maxBytes} bytes`,
-    { code: 'too-large', hint: exporting ? 'Raise the limit for exports.' : undefined },
+    { code: 'too-large', hint: exporting ? 'raise limits.maxExportBytes' : undefined },
   )
 }
 
 function unknownEncoding(operation: Operation, encoding: string): ServiceError {
   return new ServiceError(
-    `Cannot ${operation.action}: the answer is encoded as "${encoding}", which was not asked for`,
+    `Cannot ${operation.action}: the answer is encoded as "${encoding}", which was not requested`,
     {
       code: 'not-json',
       hint:
         operation.name === 'create'
           ? uncertainCreateHint
-          : `A proxy on the way may have changed it; only ${acceptedEncodings} can be read.`,
+          : `a proxy may have changed it; dashkeep reads only ${acceptedEncodings}`,
     },
   )
 }

@@ -1,6 +1,6 @@
-/** A signal that aborts with a `TimeoutError` when nothing happens for a while. */
-export interface Deadline extends Disposable {
-  /** Aborts with the reason of the signal it was made from, or with a `TimeoutError`. */
+/** A signal that aborts with a `TimeoutError` after some time. */
+interface Deadline extends Disposable {
+  /** Aborts with the reason of the original signal, or with a `TimeoutError`. */
   readonly signal: AbortSignal
   /** Starts the time again. */
   restart(): void
@@ -8,7 +8,7 @@ export interface Deadline extends Disposable {
   pause(): void
 }
 
-/** Starts a deadline that also passes on an abort of `signal`. Dispose it to stop both. */
+/** Starts a deadline that also aborts with `signal`. Disposing it stops both. */
 export function startDeadline(timeoutMs: number, signal: AbortSignal | undefined): Deadline {
   const controller = new AbortController()
   const expire = () => controller.abort(timeIsUp())

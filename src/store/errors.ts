@@ -1,6 +1,6 @@
 import { DashkeepError } from '../errors.ts'
 
-/** A store could not do what was asked. The message names the store, never a credential. */
+/** A store failed. The message contains the address of the store and no credential. */
 export class StoreError extends DashkeepError {
   override readonly hasCleanCause = true
 }

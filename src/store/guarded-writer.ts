@@ -1,6 +1,6 @@
 import type { ObjectWriter } from './object-store.ts'
 
-/** What a store does for a writer. `guardWriter` decides when and how often. */
+/** The steps of a writer. `guardWriter` decides when they run. */
 export interface WriterSteps {
   write(chunk: Uint8Array): Promise<void>
   commit(): Promise<void>
@@ -9,8 +9,9 @@ export interface WriterSteps {
 }
 
 /**
- * Makes a writer that keeps the rules of the port: after a failed step or a commit it takes nothing
- * more, steps never overlap, an aborted signal stops it, and it is discarded unless committed.
+ * Makes a writer that follows the rules of `ObjectWriter`: it accepts nothing after a failed step or a
+ * commit, its steps never overlap, an aborted signal stops it, and disposing discards it unless it is
+ * committed.
  */
 export function guardWriter(steps: WriterSteps, signal: AbortSignal | undefined): ObjectWriter {
   let state: 'ready' | 'busy' | 'committed' | 'discarded' = 'ready'

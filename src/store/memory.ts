@@ -1,6 +1,6 @@
 import { StoreError } from './errors.ts'
 import { guardWriter, type WriterSteps } from './guarded-writer.ts'
-import { checkKey, compareKeys } from './keys.ts'
+import { checkKey, compareKeys, prefixesOf } from './keys.ts'
 import {
   type ObjectStore,
   ObjectTooLargeError,
@@ -8,7 +8,7 @@ import {
   type UnfinishedWrite,
 } from './object-store.ts'
 
-/** A store in memory, for snapshots that are not kept. It ends with the process. */
+/** Creates a store in memory, for temporary snapshots. */
 export function createMemoryStore(): ObjectStore {
   const objects = new Map<string, { body: Uint8Array; modifiedAt: Date }>()
   const unfinished = new Set<UnfinishedWrite>()
@@ -59,6 +59,11 @@ export function createMemoryStore(): ObjectStore {
       }
     },
 
+    async *listPrefixes({ signal } = {}) {
+      signal?.throwIfAborted()
+      yield* prefixesOf(objects.keys())
+    },
+
     async remove(key, { signal } = {}) {
       find(key, signal)
       objects.delete(key)
@@ -95,7 +100,7 @@ function createMemoryWriter(
     write: async (chunk) => void chunks.push(Uint8Array.from(chunk)),
     async commit() {
       if (!unfinished.delete(write)) {
-        throw new StoreError(`Cannot store ${key}: what was written so far has been removed`)
+        throw new StoreError(`Cannot store ${key}: its unfinished content was removed`)
       }
       keep(key, Buffer.concat(chunks))
     },

@@ -1,70 +1,70 @@
 import { StoreError } from './errors.ts'
 
-/** An object is larger than its reader can take. */
+/** An object is larger than its reader allows. */
 export class ObjectTooLargeError extends StoreError {}
 
-/** One stored object as a listing shows it. */
+/** A stored object in a list. */
 export interface StoredObject {
-  /** Path below the store's root, `/` between segments. */
+  /** Path below the store's root, with `/` between segments. */
   readonly key: string
   /** Size in bytes, as stored. */
   readonly size: number
   readonly modifiedAt: Date
 }
 
-/** Facts that travel beside an object where the store can carry them; any text, kept as ASCII. */
+/** Metadata of an object, if the store supports it. Any text; stored as ASCII. */
 export type ObjectMetadata = Readonly<Record<string, string>>
 
 /**
- * An object being written. Nothing is visible under its key before `commit` resolves; disposing
- * an uncommitted writer leaves no trace (a killed process may leave a temporary file or parts of
- * an upload, which are not objects).
+ * An object that is being written. It becomes visible under its key when `commit` resolves. Disposing an
+ * uncommitted writer removes what was written. A killed process may leave a temporary file or parts of
+ * an upload, which are not objects.
  */
 export interface ObjectWriter extends AsyncDisposable {
   /**
-   * Takes the bytes in order and waits where the store is slower than the source. The chunk may
-   * be reused by the caller once the promise has resolved.
+   * Appends bytes, and waits when the store is slow. The caller may reuse the chunk when the promise
+   * has resolved.
    */
   write(chunk: Uint8Array): Promise<void>
-  /** Makes the object durable and visible under its key, complete. */
+  /** Completes the object: it is durable and visible under its key. */
   commit(): Promise<void>
 }
 
 /** Options of a call that writes an object. */
-export interface WriteOptions extends StoreCallOptions {
+interface WriteOptions extends StoreCallOptions {
   /**
-   * The moment that the object's lock begins, where the store is configured to lock. Until the lock
-   * ends the bytes cannot be deleted. Without it dashkeep does not lock the object.
+   * Start of the object's lock, if a lock is configured. The bytes cannot be deleted until the lock
+   * ends. Without it, the object is not locked.
    */
   readonly lockFrom?: Date | undefined
 }
 
-/** One finding of `examine`, for people. */
+/** A finding of `examine`, for messages. */
 export interface StoreFinding {
   readonly subject: string
   readonly result: 'ok' | 'warning' | 'failed'
   readonly detail: string
   readonly hint?: string | undefined
-  /** The command that cannot run, although backups can. */
+  /** The command that the problem prevents, although backups work. */
   readonly hinders?: 'prune' | undefined
 }
 
-/** What a killed writer left behind. It is not an object, but it uses space. */
+/** What a killed writer left. It is not an object, but uses space. */
 export interface UnfinishedWrite {
-  /** The object it was to become, where the store knows. */
+  /** The key of the intended object, if the store knows it. */
   readonly key: string | undefined
   readonly startedAt: Date
-  /** Succeeds when it is already gone. A writer that is still writing fails from now on. */
+  /** Removes it. Succeeds when it is gone. A writer that is still running then fails. */
   remove(options?: StoreCallOptions): Promise<void>
 }
 
-/** An empty folder. No listing of objects shows it. */
+/** An empty folder. Lists of objects do not contain it. */
 export interface EmptyFolder {
-  /** What keys in it would begin with, without the slash. */
+  /** The prefix of keys in it, without the slash. */
   readonly key: string
-  /** When the last file left it, or when it was made. */
+  /** When its last file was removed, or when the folder was created. */
   readonly changedAt: Date
-  /** Removes it and those above it that become empty. Succeeds when it is gone or in use again. */
+  /** Removes it and parent folders that become empty. Succeeds when it is gone or in use again. */
   remove(options?: StoreCallOptions): Promise<void>
 }
 
@@ -74,19 +74,19 @@ export interface StoreCallOptions {
 }
 
 /**
- * Where objects are kept. Snapshots use storage through this interface only.
+ * A store of objects. Snapshots use storage only through this interface.
  *
- * Keys are relative paths of non-empty segments without `.` or `..`; any other key is refused
- * before anything is touched. Failures are `StoreError`s; transient ones have been retried.
+ * Keys are relative paths of non-empty segments without `.` or `..`. Other keys throw before anything
+ * changes. Failures are `StoreError`s. The store has already repeated transient failures.
  */
 export interface ObjectStore {
-  /** The address to show to people; holds no secret. */
+  /** The address for messages. Contains no secret. */
   readonly url: string
 
   /**
-   * Stores the bytes under the key, durable once the promise resolves. What was there is replaced
-   * in one step, here and at the commit of a writer. No store refuses that reliably, and a repeated
-   * request must succeed, so a caller never writes a key twice.
+   * Stores the bytes under the key. They are durable when the promise resolves. Replaces an existing
+   * object in one step, and so does the commit of a writer. Callers must never write a key twice: no
+   * store refuses that reliably.
    */
   put(
     key: string,
@@ -95,8 +95,8 @@ export interface ObjectStore {
   ): Promise<void>
 
   /**
-   * Begins an object of unknown size. `metadata` is asked for as late as possible: when the first
-   * bytes leave for the store, or at the commit of a small object.
+   * Begins an object of unknown size. Calls `metadata` as late as possible: before the first bytes are
+   * sent, or at the commit of a small object.
    */
   create(
     key: string,
@@ -113,16 +113,16 @@ export interface ObjectStore {
   ): Promise<Uint8Array | undefined>
 
   /**
-   * Returns the bytes as they arrive, or `undefined` when the key does not exist. A chunk is valid
-   * until the next one is requested: the store may read into the same buffer again. A body shorter
-   * than announced throws, transient when a repeated read may succeed; leaving the loop early
-   * frees the connection.
+   * Returns the bytes as they arrive, or `undefined` when the key does not exist. A chunk is valid only
+   * until the next one is requested, because the store may reuse its buffer. An incomplete body throws;
+   * the error is transient when a repeated read may succeed. Leaving the loop early closes the
+   * connection.
    */
   open(key: string, options?: StoreCallOptions): Promise<AsyncIterable<Uint8Array> | undefined>
 
   /**
-   * Lists the objects whose key begins with `prefix`, in the order of their keys' UTF-8 bytes,
-   * from the first key after `startAfter` on. Files whose names are not keys are left out.
+   * Lists the objects whose keys begin with `prefix`, ordered by the UTF-8 bytes of the keys. Starts
+   * after the key `startAfter`. Leaves out files whose names are not keys.
    */
   list(
     prefix: string,
@@ -130,33 +130,39 @@ export interface ObjectStore {
   ): AsyncIterable<StoredObject>
 
   /**
-   * Deletes the key. Succeeds when it is already gone, so a retry is safe. Where the store keeps
-   * versions the key is only hidden, also that of a locked object: ask `lockedUntil` before.
+   * Lists the first segments of the keys, each with its `/` and only once, ordered by UTF-8 bytes. Leaves
+   * out keys without a `/`. Does not read the keys below a segment.
+   */
+  listPrefixes(options?: StoreCallOptions): AsyncIterable<string>
+
+  /**
+   * Deletes the key. Succeeds when it does not exist, so a retry is safe. A store with versions only
+   * hides the object, even a locked one: call `lockedUntil` first.
    */
   remove(key: string, options?: StoreCallOptions): Promise<void>
 
   /**
-   * Locks what is already there at least as long as an object written now would be, and never
-   * shortens a lock. Returns false when that cannot be: the object is gone, or its lock is of a
-   * weaker mode. Absent, like the two below, where the store knows nothing of the kind.
+   * Locks an existing object at least as long as an object that is written now. Never shortens a lock.
+   * Returns false when the object is gone or its lock has a weaker mode. Stores without locks do not
+   * have this method and the next two.
    */
   protect?(key: string, options: StoreCallOptions & { lockFrom: Date }): Promise<boolean>
 
-  /** Until when the object is locked. In the past when the lock has ended. */
+  /** The end of the lock. In the past when the lock has ended. */
   lockedUntil?(key: string, options?: StoreCallOptions): Promise<Date | undefined>
 
-  /** Checks how the store is set up: what could remove snapshots, and what protects them. */
+  /** Checks the settings of the store: what could remove snapshots, and what protects them. */
   examine?(options?: StoreCallOptions): AsyncIterable<StoreFinding>
 
   /**
-   * Lists the writes that have begun and not ended, also those still going on; none where the store
-   * cannot list them, which `examine` says.
+   * Lists the unfinished writes, including those in progress. Lists none when the store cannot list
+   * them; `examine` then reports it.
    */
   listUnfinished(options?: StoreCallOptions): AsyncIterable<UnfinishedWrite>
 
-  /** Lists the folders that hold nothing. Absent where there are no folders, but keys alone. */
+  /** Lists the empty folders. Stores without folders do not have this method. */
   listEmptyFolders?(options?: StoreCallOptions): AsyncIterable<EmptyFolder>
 
-  /** Frees connections. The store is not used afterwards. */
+  /** Closes all connections. The store must not be used afterwards. */
   close(): Promise<void>
 }

@@ -2,18 +2,18 @@ import { addressError } from './address-error.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { OpenBucketOptions } from './s3/open.ts'
 
-/** How to reach a store of any kind. A folder needs only its address. */
-export type OpenStoreOptions = OpenBucketOptions
+/** Options of every kind of store. A folder needs none. */
+type OpenStoreOptions = OpenBucketOptions
 
 /** A kind of store. */
 interface StoreKind {
-  /** What addresses of this kind begin with. */
+  /** The beginning of addresses of this kind. */
   readonly scheme: string
-  /** Opens the store at an address. Loads the code of this kind when it is called. */
+  /** Opens the store at an address. Loads the code of this kind first. */
   open(url: string, options: OpenStoreOptions): Promise<ObjectStore>
 }
 
-/** Every kind of store. A new kind is a folder and an entry here. */
+/** All kinds of stores. A new kind needs a folder and an entry here. */
 const kinds: readonly StoreKind[] = [
   {
     scheme: 's3:',
@@ -32,8 +32,8 @@ const kinds: readonly StoreKind[] = [
 ]
 
 /**
- * Opens the store at `s3://bucket/prefix` or `file:///folder`. Sends no request: a store that
- * cannot answer fails at the first call.
+ * Opens the store at `s3://bucket/prefix` or `file:///folder`. Sends no request: an unreachable store
+ * fails at the first call.
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<ObjectStore> {
   const kind = kinds.find(({ scheme }) => url.startsWith(scheme))

@@ -1,33 +1,33 @@
 import pRetry from 'p-retry'
 import { startDeadline } from './deadline.ts'
 
-/** What a kind of store says of its errors. */
-export interface ErrorJudge {
-  /** Whether the same request may succeed a moment later. */
+/** Classifies the errors of a kind of store. */
+interface ErrorJudge {
+  /** Whether a later attempt may succeed. */
   isTransient(error: unknown): boolean
   /** Whether the store did not answer in time. */
   isTimeout(error: unknown): boolean
 }
 
-/** A request to the store failed and will be repeated: for the log. */
+/** A failed request that will be repeated, for the log. */
 export interface StoreRetry {
-  /** What is being done, as in "Cannot <action>". */
+  /** The action in "Cannot <action>". */
   readonly action: string
   /** The address of the object or the store. */
   readonly target: string
   /** Number of the attempt that failed, from 1. */
   readonly attempt: number
-  /** How long is waited before the next one. */
+  /** Wait before the next attempt. */
   readonly delayMs: number
   readonly error: Error
 }
 
-/** A request that failed and will be repeated. */
+/** A failed attempt of a request that will be repeated. */
 export type FailedAttempt = Pick<StoreRetry, 'attempt' | 'delayMs' | 'error'>
 
-/** How one request is repeated. */
-export interface RequestOptions {
-  /** The longest that one attempt may take, in milliseconds. */
+/** Options of one request. */
+interface RequestOptions {
+  /** Maximum duration of one attempt. */
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
   /** Called before each repetition. */
@@ -35,31 +35,31 @@ export interface RequestOptions {
 }
 
 /** Repeats the requests of a store: at most four times, and at most twice after timeouts. */
-export interface Retrier {
+interface Retrier {
   /**
-   * Sends a request, and repeats it while the failure is transient. Each attempt has a deadline of
-   * its own. Throws the last failure, or the reason of the signal when that has aborted.
+   * Sends a request, and repeats it after transient failures. Each attempt has its own deadline. Throws
+   * the last failure, or the reason of an aborted signal.
    */
   send<T>(attempt: (signal: AbortSignal) => Promise<T>, options: RequestOptions): Promise<T>
-  /** Counts the failures of something that the caller repeats itself, without a delay. */
+  /** Counts failures for a caller that repeats by itself, without a delay. */
   watch(options: Omit<RequestOptions, 'timeoutMs'>): FailureWatch
 }
 
-/** The failures of one thing that is repeated. */
+/** Counts the failures of an operation that its caller repeats. */
 export interface FailureWatch {
   /** Whether to try again after a failure. Reports it to `onRetry` if so. */
   mayRepeat(error: unknown): boolean
 }
 
 const maxRetries = 4
-/** A server that does not answer is asked less often than one that reports an error. */
+/** Timeouts are repeated less often than other failures, because each takes long. */
 const maxTimeouts = 3
 const defaultDelayMs = 500
 const maxDelayMs = 10_000
 
 /**
- * Makes what repeats the requests of any store. `delayMs` is the wait before the first repetition;
- * it doubles up to ten seconds, with a random part. Which errors are transient the store says.
+ * Creates the retrier of a store. `delayMs` is the wait before the first repetition. The wait doubles up
+ * to ten seconds and has a random part. `judge` tells which errors are transient.
  */
 export function createRetrier(
   judge: ErrorJudge,
@@ -96,7 +96,7 @@ export function createRetrier(
   }
 }
 
-/** Says after each failure whether to repeat: it is transient, and timeouts were not too many. */
+/** Returns a function that allows a repetition after a transient failure, unless there were too many timeouts. */
 function countTimeouts({ isTransient, isTimeout }: ErrorJudge): (error: unknown) => boolean {
   let timeouts = 0
   return (error) => {

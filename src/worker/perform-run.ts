@@ -3,6 +3,7 @@ import type { AccountConfig, Config } from '../config/config.ts'
 import { createRunId, type Logger } from '../log.ts'
 import { openArchive } from '../open.ts'
 import { type AccountBackup, backupAccounts } from '../run/back-up.ts'
+import { copyBackups } from '../run/copy-backups.ts'
 import { exitCodeOf, exitCodeOfRun } from '../run/exit-codes.ts'
 import type { RunReport } from '../run/reporter.ts'
 import type { ObjectStore } from '../store/object-store.ts'
@@ -30,11 +31,12 @@ export async function failRun(worker: Worker, error: Error): Promise<void> {
   await report.end({ exitCode: exitCodeOf(error), error })
 }
 
-function beginRun({ log: workerLog, tail, reporter, configured }: Worker, config: Config) {
+function beginRun(worker: Worker, config: Config) {
+  const { log: workerLog, tail, reporter, configured, isPartial } = worker
   const run = createRunId()
   const log = workerLog.child({ run })
   tail.clear()
-  return { log, report: reporter.begin(config, { run, log, configured }) }
+  return { log, report: reporter.begin(config, { run, log, configured, isPartial }) }
 }
 
 async function backUp(
@@ -60,7 +62,14 @@ async function backUp(
   let failure: Error | undefined
   try {
     store = await openArchive(config, { env, log })
-    await backupAccounts(config, store, { env, log, now: clock.now, configured, signal, onDone })
+    const about = { env, log, now: clock.now, signal }
+    const backups = await backupAccounts(config, store, { ...about, configured, onDone })
+    const onWarning = (account: string, warning: string) => {
+      report.warn(account, warning)
+      const ending = endings.get(account)
+      if (ending) endings.set(account, { ...ending, doubtful: true })
+    }
+    await copyBackups(config, store, backups, { ...about, onWarning })
     await pruneGood(config, store, endings, { report, log, now: clock.now(), signal })
   } catch (error) {
     failure = error as Error

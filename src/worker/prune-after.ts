@@ -1,6 +1,6 @@
 import { applyPrune, planPrune } from '../archive/prune.ts'
+import type { RetentionPolicy } from '../archive/retention.ts'
 import { findEmptyFolders, findLeftWrites } from '../archive/sweep.ts'
-import type { Retention } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
@@ -11,7 +11,7 @@ import type { ObjectStore } from '../store/object-store.ts'
 export async function pruneAccount(
   store: ObjectStore,
   accountId: number,
-  policy: Retention,
+  policy: RetentionPolicy,
   { now, signal, log }: { now: Date; signal: AbortSignal; log: Logger },
 ): Promise<string[]> {
   const problems: string[] = []

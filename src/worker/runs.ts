@@ -1,7 +1,7 @@
 import { warningOfFuture } from '../archive/future.ts'
-import { countObjects } from '../archive/manifest.ts'
 import type { AccountConfig } from '../config/config.ts'
 import { goodSnapshot } from '../run/last-good.ts'
+import { archivedAccountOf } from '../run/metrics/archive-gauges.ts'
 import { findLate } from './find-late.ts'
 import { failRun, performRun } from './perform-run.ts'
 import { refresh, type Worker } from './state.ts'
@@ -100,16 +100,13 @@ export async function findWhatIsLate(worker: Worker): Promise<ReadonlySet<string
     env,
     log,
     signal,
-    onFound(account, { accountId, newestSound, suspects, fromFuture }) {
+    onFound(account, status) {
+      const { accountId, newestSound, fromFuture } = status
       const warning = warningOfFuture(accountId, fromFuture)
       if (warning !== undefined) log.warn({ account, fromFuture }, warning)
       const lastGood = goodSnapshot(newestSound?.snapshot)
       if (lastGood) reporter.remember(account, lastGood)
-      metrics.observeArchive(account, {
-        newestGoodAt: lastGood?.takenAt,
-        objects: newestSound && countObjects(newestSound),
-        suspect: suspects.length > 0,
-      })
+      metrics.observeArchive(account, archivedAccountOf(status))
     },
   })
   if (late.size > 0) log.info({ accounts: late.size, due }, 'catching up')

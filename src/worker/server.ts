@@ -15,7 +15,7 @@ export interface HealthView {
 }
 
 /** The running server. Disposing closes it and all its connections. */
-export interface MetricsServer extends AsyncDisposable {
+interface MetricsServer extends AsyncDisposable {
   /** Its address, with the actual port. */
   readonly url: string
 }

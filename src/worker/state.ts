@@ -18,10 +18,12 @@ export interface AccountEnding {
 }
 
 /** The configuration, with the accounts that the worker backs up. */
-export interface WorkerConfiguration {
+interface WorkerConfiguration {
   readonly config: Config
   /** All configured accounts, also those of other workers. */
   readonly configured: readonly AccountConfig[]
+  /** Whether `--account` leaves out accounts. */
+  readonly isPartial: boolean
 }
 
 export interface WorkerOptions {
@@ -46,6 +48,7 @@ export interface Worker extends WorkerOptions {
   /** The last valid configuration, with the accounts of this worker. */
   config: Config
   configured: readonly AccountConfig[]
+  isPartial: boolean
   schedule: Schedule
   readonly state: WorkerState
 }
@@ -101,15 +104,16 @@ export async function refresh(worker: Worker): Promise<boolean> {
 }
 
 /** The content of a configuration, for comparison. */
-function contentOf({ config, configured }: WorkerConfiguration): string {
-  return JSON.stringify([config, configured])
+function contentOf({ config, configured, isPartial }: WorkerConfiguration): string {
+  return JSON.stringify([config, configured, isPartial])
 }
 
-function adopt(worker: Worker, { config, configured }: WorkerConfiguration): void {
+function adopt(worker: Worker, { config, configured, isPartial }: WorkerConfiguration): void {
   const isScheduleSame = isDeepStrictEqual(config.schedule, worker.config.schedule)
   if (!isScheduleSame) worker.schedule = scheduleOf(config, worker.clock)
   worker.config = config
   worker.configured = configured
+  worker.isPartial = isPartial
   worker.state.problem = undefined
   worker.metrics.setConfigGood(true)
   worker.metrics.setAccounts(config.accounts.map(({ name }) => name))

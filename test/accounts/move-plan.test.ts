@@ -55,7 +55,7 @@ describe('a planned move', () => {
       fc.property(moves, ({ accounts, wanted, startGb, endGb }) => {
         fc.pre(endGb > startGb)
         expect(() => planMove(accounts, wanted, limits)).toThrow(
-          /would take .* together instead of/,
+          /would have .* in total instead of/,
         )
       }),
     )

@@ -183,7 +183,7 @@ describe('the journal', () => {
   it('is begun once only, so that a second move at the same time is refused', async () => {
     const service = createScriptedService(start)
     const { record, journal } = await begin(service)
-    await expect(journal.begin(record)).rejects.toThrow('under way or was not finished')
+    await expect(journal.begin(record)).rejects.toThrow('running or unfinished')
     expect(await readMoveRecord(journal.path)).toEqual(record)
   })
 })

@@ -57,27 +57,27 @@ describe('a document', () => {
   })
 
   it.each([
-    ['a misspelt member', { serchable: true }, 'serchable: no setting'],
-    ['an account of its own', { accountId: 13 }, 'accountId: it is of another account than 12'],
+    ['a misspelt member', { serchable: true }, 'serchable: unknown setting'],
+    ['an account of its own', { accountId: 13 }, 'accountId: expected 12, found another account'],
     [
       'no retention',
       { retentionDays: 0 },
-      'retentionDays: expected a whole number of days from 1 on, found 0',
+      'retentionDays: expected a whole number of days, at least 1, found 0',
     ],
     [
       'a fraction of a day',
       { retentionDays: 1.5 },
-      'retentionDays: expected a whole number of days from 1 on, found 1.5',
+      'retentionDays: expected a whole number of days, at least 1, found 1.5',
     ],
     [
       'less than nothing',
       { maxDailyGB: -1 },
-      'maxDailyGB: expected GB per day from 0 on, found -1',
+      'maxDailyGB: expected GB per day, at least 0, found -1',
     ],
     [
       'half a minute',
       { utilizationSettings: { frequencyMinutes: 0.5, utilizationEnabled: true } },
-      'frequencyMinutes: expected whole minutes from 1 on, or null, found 0.5',
+      'frequencyMinutes: expected whole minutes, at least 1, or null, found 0.5',
     ],
     [
       'other accounts by name',

@@ -22,7 +22,8 @@ export async function fillArchive(
     sealer,
     full,
     acceptFall = true,
-  }: { sealer?: Sealer; full?: boolean; acceptFall?: boolean } = {},
+    accountId = 10,
+  }: { sealer?: Sealer; full?: boolean; acceptFall?: boolean; accountId?: number } = {},
 ): Promise<FilledArchive> {
   const store = createMemoryStore()
   const manifests: Manifest[] = []
@@ -31,7 +32,9 @@ export async function fillArchive(
       type,
       typeof hits === 'string' ? hits : JSON.stringify({ kibanaVersion: '7.10.2', hits }),
     ])
-    const { manifest } = await takeSnapshot(scriptSource(Object.fromEntries(answers)), store, {
+    const source = scriptSource(Object.fromEntries(answers))
+    source.account = { ...source.account, accountId }
+    const { manifest } = await takeSnapshot(source, store, {
       takenAt: new Date(Date.UTC(2026, 10, 1 + day)),
       types: Object.keys(moment),
       sealer,

@@ -44,7 +44,7 @@ describe('the name of a snapshot', () => {
     const nameNext = () => {
       for (;;) names.push(createSnapshotName(new Date(0), names.at(-1)))
     }
-    expect(nameNext).toThrow(/^Cannot name a snapshot: too many are from the second of 19700101T/)
+    expect(nameNext).toThrow(/^Cannot name a snapshot: too many have the same second as 19700101T/)
     expect(names.length).toBeGreaterThan(30)
     expect(new Set(names).size).toBe(names.length)
     expect(names.toSorted()).toEqual(names)

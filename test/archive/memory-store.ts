@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { guardWriter } from '../../src/store/guarded-writer.ts'
-import { checkKey, compareKeys } from '../../src/store/keys.ts'
+import { checkKey, compareKeys, prefixesOf } from '../../src/store/keys.ts'
 import {
   type ObjectMetadata,
   type ObjectStore,
@@ -146,6 +146,11 @@ export function createMemoryStore(): MemoryStore {
         const { length: size } = objects.get(key) ?? new Uint8Array()
         yield { key, size, modifiedAt: new Date(0) } satisfies StoredObject
       }
+    },
+
+    async *listPrefixes({ signal } = {}) {
+      await begin('list', '', signal)
+      yield* prefixesOf(objects.keys())
     },
 
     async remove(key, { signal } = {}) {

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AccountStatus, readStatus } from '../../src/archive/status.ts'
+import { type AccountStatus, judgeAccount, readStatus } from '../../src/archive/status.ts'
 import { takeSnapshot } from '../../src/archive/take.ts'
 import { createMemoryStore, type MemoryStore } from './memory-store.ts'
 import { exportBody, numbered, scriptSource } from './scripted-source.ts'
@@ -105,5 +106,63 @@ describe('the status of an archive', () => {
     const [first] = await take(store, 10, 1)
     store.objects.set('10/20261130T100000Z-aaaaaa/search.json.zst', Buffer.from('half'))
     expect(await statusOf(store)).toMatchObject([{ snapshots: 1, newestGood: first }])
+  })
+})
+
+describe('the judgement of one account', () => {
+  const damages = [
+    'none',
+    'delete the manifest',
+    'break the manifest',
+    'note damage',
+    'delete the files',
+  ] as const
+
+  it('agrees with the status, whatever is damaged and whenever it is asked', async () => {
+    const history = fc.array(
+      fc.record({ count: fc.integer({ min: 0, max: 3 }), damage: fc.constantFrom(...damages) }),
+      { minLength: 1, maxLength: 6 },
+    )
+    await fc.assert(
+      fc.asyncProperty(history, fc.integer({ min: 0, max: 10 }), async (days, today) => {
+        const store = createMemoryStore()
+        const taken = await take(store, 10, ...days.map(({ count }) => count))
+        await take(store, 100, 5)
+        for (const [at, { damage }] of days.entries()) {
+          const folder = `10/${taken[at]?.snapshot}`
+          const files = store.keys().filter((key) => key.startsWith(folder))
+          if (damage === 'note damage') store.objects.set(`${folder}/damaged.json`, Buffer.of(1))
+          for (const key of files) {
+            const isManifest = key.endsWith('/manifest.json')
+            if (damage === 'break the manifest' && isManifest) store.objects.set(key, Buffer.of(1))
+            if (damage === 'delete the manifest' && isManifest) store.objects.delete(key)
+            if (damage === 'delete the files' && !isManifest) store.objects.delete(key)
+          }
+        }
+        const now = new Date(Date.UTC(2026, 10, 1 + today, 12))
+        const [expected] = await Array.fromAsync(readStatus(store, { now, accountId: 10 }))
+        const judged = await judgeAccount(store, 10, { now })
+        expect({ ...expected, ...judged }).toEqual(expected)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('lists the last two days and the folder that holds the files, not the rest', async () => {
+    const store = createMemoryStore()
+    const [first] = await take(store, 10, 1, 1, 1, 1, 1)
+    store.calls.length = 0
+    const judged = await judgeAccount(store, 10, { now: new Date('2026-11-05T12:00:00Z') })
+    expect(judged?.newestGood?.sameAs).toBe(first?.snapshot)
+    expect(store.calls).toMatchObject([
+      { action: 'list', key: '10/' },
+      { action: 'get' },
+      { action: 'list', key: `10/${first?.snapshot}/` },
+    ])
+  })
+
+  it('is undefined when the archive holds nothing of the account', async () => {
+    const now = new Date('2026-11-30T12:00:00Z')
+    expect(await judgeAccount(createMemoryStore(), 10, { now })).toBeUndefined()
   })
 })

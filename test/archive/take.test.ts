@@ -780,7 +780,7 @@ describe('an archive that is not as it should be', () => {
     ['is empty', () => new Uint8Array(), /it is not JSON/],
     ['is not UTF-8', (bytes: Uint8Array) => Buffer.concat([bytes, Uint8Array.of(0xff)]), /JSON/],
     ['is too large', () => Buffer.alloc(2 * 1024 * 1024, ' '), /bytes/],
-    ['lacks members', () => rewrite({ formatVersion: 1 }), /not what format 1 asks for/],
+    ['lacks members', () => rewrite({ formatVersion: 1 }), /is invalid in format 1/],
     [
       'is of a newer format',
       () => rewrite({ formatVersion: 2, everything: 'else' }),

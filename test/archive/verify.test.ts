@@ -266,7 +266,7 @@ describe('damage to a manifest is found', () => {
     [
       'its contentDigest',
       { contentDigest: 'a'.repeat(64) },
-      'its objects do not have the contentDigest of the manifest',
+      'its objects do not match the contentDigest of the manifest',
     ],
   ])('when it says wrongly %s', async (_name, change, problem) => {
     const { store, third } = await archive()

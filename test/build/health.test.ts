@@ -51,6 +51,21 @@ describe.skipIf(process.platform !== 'linux')("the image's health check", () => 
     expect(await check(['worker'], nowhere)).toBe(1)
   })
 
+  it('asks `status --listen` and `web` at the address of their option', async () => {
+    const { port } = server.address() as AddressInfo
+    const here = `127.0.0.1:${port}`
+    expect(await check(['status', '--max-age', '26h', '--listen', here], nowhere)).toBe(0)
+    expect(await check(['status', `--listen=0.0.0.0:${port}`], nowhere)).toBe(0)
+    expect(await check(['status', '--listen', nowhere], here)).toBe(1)
+    expect(await check(['web', '--listen', here], nowhere)).toBe(0)
+    expect(await check(['web', '-l', here], nowhere)).toBe(0)
+    expect(await check(['web', `--listen=${nowhere}`], here)).toBe(1)
+  })
+
+  it('counts `status` without --listen as healthy while it runs', async () => {
+    expect(await check(['status', '--max-age', '26h'], nowhere)).toBe(0)
+  })
+
   it('counts a worker that serves nowhere as healthy while it runs', async () => {
     expect(await check(['worker'], 'false')).toBe(0)
   })

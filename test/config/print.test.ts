@@ -37,6 +37,30 @@ const optional = <Fields extends Record<string, fc.Arbitrary<unknown>>>(fields: 
 const account = { baseUrl: url, pathPrefix: prefix, accountId }
 const flag = fc.boolean()
 
+/** What a bucket can be reached with. */
+const bucket = {
+  endpoint: url,
+  region: fc.constant('eu-central-1'),
+  pathStyle: flag,
+  caBundle: path,
+  tags: flag,
+  lock: fc.record({
+    mode: fc.constantFrom('governance', 'compliance'),
+    duration: someTime,
+  }),
+  encryption: fc.record(
+    { mode: fc.constant('sse-kms'), keyId: fc.constant('alias/x') },
+    { requiredKeys: ['mode'] },
+  ),
+  profile: fc.constant('offsite'),
+}
+
+/** Whether two texts have a word in common, such as the name or the address of a copy. */
+function sharesWord(one: string, other: string): boolean {
+  const [name, address] = other.split(' ')
+  return one.split(' ').some((word) => word === name || word === address)
+}
+
 /** Every setting that a file can hold. */
 const document = fc.record(
   {
@@ -57,21 +81,21 @@ const document = fc.record(
     store: fc.oneof(
       optional({
         url: fc.constantFrom('s3://bucket', 's3://bucket/some/prefix'),
-        endpoint: url,
-        region: fc.constant('eu-central-1'),
-        pathStyle: flag,
-        caBundle: path,
-        tags: flag,
-        lock: fc.record({
-          mode: fc.constantFrom('governance', 'compliance'),
-          duration: someTime,
-        }),
-        encryption: fc.record(
-          { mode: fc.constant('sse-kms'), keyId: fc.constant('alias/x') },
-          { requiredKeys: ['mode'] },
-        ),
+        ...bucket,
       }),
       fc.record({ url: fc.constantFrom('file:///var/backups', './a b', '../%41?#', '~/x') }),
+    ),
+    copies: fc.uniqueArray(
+      fc.record(
+        {
+          name: fc.stringMatching(/^\w{1,20}$/),
+          url: fc.stringMatching(/^s3:\/\/copy-[a-z]{1,8}$/),
+          newerOnly: flag,
+          ...bucket,
+        },
+        { requiredKeys: ['name', 'url'] },
+      ),
+      { maxLength: 2, selector: ({ name, url }) => `${name} ${url}`, comparator: sharesWord },
     ),
     types: fc.uniqueArray(fc.constantFrom('search', 'dashboard', 'query', 'canvas'), {
       minLength: 1,

@@ -22,7 +22,7 @@ describe('the shard of an account', () => {
     )
   })
 
-  it('stays when a shard is added, unless the new one takes it over', () => {
+  it('stays the same when a shard is added, unless the account moves to the new one', () => {
     fc.assert(
       fc.property(names, counts, (name, count) => {
         expect([shardOf(name, count), count]).toContain(shardOf(name, count + 1))

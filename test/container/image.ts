@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { type Spawned, spawnProcess } from '../e2e/run-dashkeep.ts'
+import { type Spawned, spawnProcess } from '../e2e/spawn-dashkeep.ts'
 
 const run = promisify(execFile)
 const image = 'dashkeep-test'

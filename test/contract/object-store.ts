@@ -7,6 +7,8 @@ import { collect } from './collect.ts'
 /** A store that holds nothing, and how to look behind it. */
 export interface StoreUnderTest extends AsyncDisposable {
   readonly store: ObjectStore
+  /** How many objects it lists at once. Default: 1,000, as S3 does. */
+  readonly pageSize?: number
   /** The metadata as kept, decoded; absent where the store keeps none. */
   readonly readMetadata?: (key: string) => Promise<ObjectMetadata>
   /** Names of what unfinished writers left behind. */
@@ -69,7 +71,7 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         const left: ObjectWriter[] = []
         for (const key of ['left/1', 'left/2', 'left/3']) {
           const writer = await store.create(key)
-          await writer.write(Buffer.alloc(17 * mebibyte))
+          await writer.write(Buffer.alloc(9 * mebibyte))
           left.push(writer)
         }
         const found = await collect(store.listUnfinished())
@@ -92,10 +94,10 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
 
       it('do not count when they are committed or given up', async () => {
         await using committed = await store.create('a')
-        await committed.write(Buffer.alloc(17 * mebibyte))
+        await committed.write(Buffer.alloc(9 * mebibyte))
         await committed.commit()
         const givenUp = await store.create('b')
-        await givenUp.write(Buffer.alloc(17 * mebibyte))
+        await givenUp.write(Buffer.alloc(9 * mebibyte))
         await givenUp[Symbol.asyncDispose]()
         expect(await collect(store.listUnfinished())).toEqual([])
       })
@@ -276,13 +278,25 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         expect(await keys(store, '../')).toEqual([])
       })
 
-      it('lists more than a thousand objects, and goes on in the middle', async () => {
-        const expected = Array.from({ length: 1_105 }, (_, index) => `many/${10_000 + index}/x`)
+      it('lists more objects than a page has, and goes on in the middle', async () => {
+        const { pageSize = 1000 } = opened
+        const expected = Array.from(
+          { length: pageSize + 105 },
+          (_, index) => `many/${10_000 + index}/x`,
+        )
         await inBatches(expected, (key) => store.put(key, Buffer.from('x')))
         expect(await keys(store, 'many/')).toEqual(expected)
         expect(await keys(store, 'many/', expected[49])).toEqual(expected.slice(50))
         expect(await keys(store, 'many/', expected.at(-2))).toEqual(expected.slice(-1))
       }, 300_000)
+
+      it('lists what keys begin with, up to the first slash', async () => {
+        expect(await collect(store.listPrefixes())).toEqual([])
+        for (const key of ['10/b/x', '10/a/x', '2/a', 'pins/1/x', 'z']) {
+          await store.put(key, Buffer.from('x'))
+        }
+        expect(await collect(store.listPrefixes())).toEqual(['10/', '2/', 'pins/'])
+      })
 
       it('stops when the reader does', async () => {
         for (const key of ['a', 'b', 'c']) await store.put(key, Buffer.from('x'))

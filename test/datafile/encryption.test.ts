@@ -66,7 +66,7 @@ describe('an encrypted file that asks for much memory', () => {
       const stored = Buffer.from(text.replace(/(-> scrypt \S+) 10\n/, `$1 ${logN}\n`), 'latin1')
       const { defect } = await readAll(planted(stored), await createOpener({ passphrase }))
       expect(defect?.detail).toBe(
-        `it cannot be decoded (its passphrase asks for ${2 ** (logN - 10)} MB of memory)`,
+        `it cannot be decoded (its passphrase needs ${2 ** (logN - 10)} MB of memory)`,
       )
       const sealer = await createSealer({ passphrase })
       expect(await sealer.hasSealed?.(stored)).toBe(false)
@@ -116,7 +116,7 @@ describe('an encrypted data file', () => {
     expect(read.content.length).toBe(0)
   })
 
-  it('says that the key does not fit, which is no damage', async () => {
+  it('fails for a wrong key with another error than for damage', async () => {
     const { recipient } = await keyPair()
     const { identity } = await keyPair()
     const stored = await store(await createSealer({ recipients: [recipient] }))

@@ -164,6 +164,16 @@ export const examples: Readonly<Record<string, Run | string>> = {
     says: [/^ {2}http:\/\/127\.0\.0\.1:\d+\/open\?token=/m],
   },
 
+  'dashkeep web --allow-restore': {
+    set: ({ account }) => ({
+      env: account,
+      replace: { 'dashkeep web': 'dashkeep web --listen 127.0.0.1:0' },
+    }),
+    until: /Ctrl-C/,
+    exitCode: 130,
+    says: [/^The pages can restore objects, and are served until you press Ctrl-C\.$/m],
+  },
+
   'dashkeep web --listen 0.0.0.0:5338 --behind-proxy https://dashkeep.example.com --user-header X-Forwarded-User':
     {
       set: ({ account }) => ({ env: account, replace: { '0.0.0.0:5338': '127.0.0.1:0' } }),
@@ -194,7 +204,11 @@ export const examples: Readonly<Record<string, Run | string>> = {
   },
 
   "dashkeep history 'Shop overview'": {
-    set: ({ account, daysAgo }) => ({ env: account, replace: { '2026-11-01': daysAgo(3) } }),
+    set: ({ account, daysAgo }) => ({
+      env: account,
+      // The archive has one account.
+      replace: { ' -a production --other-account staging': '', '2026-11-01': daysAgo(3) },
+    }),
     says: [
       /disappeared/,
       /^ {2}- dashboard:shop-overview/m,
@@ -210,6 +224,17 @@ export const examples: Readonly<Record<string, Run | string>> = {
       return { env: account }
     },
     says: [/^create +1 /m, /^restored 1 of 1 object, confirmed by a fresh export/m],
+  },
+
+  'dashkeep restore --pretty ./objects --git --all': {
+    needs: ['git'],
+    set: ({ account }) => ({ env: account }),
+    says: [/^\d+ commits?; /m, /^ +Shop: 1 removed$/m],
+  },
+
+  'dashkeep copy --to ./second-copy': {
+    set: ({ account, folder }) => ({ folder, env: account }),
+    says: [/^copied \d+ snapshots? /m, /^verified \d+ snapshots? /m],
   },
 
   'dashkeep prune --keep-daily 7 --keep-weekly 4 --keep-monthly 12': {
@@ -299,6 +324,8 @@ export const examples: Readonly<Record<string, Run | string>> = {
 
   'npm run bench': '.ci/run measures less of it: npm run bench -- --short',
 
+  'npm run bench -- --only job,start --runs 9': 'it is a part of npm run bench',
+
   "aws s3 cp s3://bucket/prefix/100001/20261120T163100Z-4f2a1c/dashboard.json.zst - | zstd -dc | jq '.hits | length'":
     {
       needs: ['aws', 'zstd', 'jq'],
@@ -348,4 +375,9 @@ async function useComposed({ shell }: World): Promise<void> {
   expect(exitCode, output).toBe(0)
   expect(output).toMatch(/^1 snapshot in s3:\/\/backups\/dashkeep$/m)
   expect(output).toMatch(/^dashkeep_last_run_success\{account="default"\} 1$/m)
+  const [address = ''] = /http:\/\/127\.0\.0\.1:5338\/open\S+/.exec(output) ?? []
+  const opened = await fetch(address, { redirect: 'manual', signal })
+  const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const page = await fetch(new URL('/refresh', address), { headers: { cookie }, signal })
+  expect(await page.text()).toContain('The account has a good backup.')
 }

@@ -78,7 +78,7 @@ describe('the pages of the documentation', () => {
   })
 
   it('have blocks in known languages only', () => {
-    const known = ['', 'sh', 'json', 'yaml', 'ini', 'ts']
+    const known = ['', 'sh', 'json', 'yaml', 'toml', 'ini', 'ts']
     expect(blocks.filter(({ language }) => !known.includes(language))).toEqual([])
   })
 })

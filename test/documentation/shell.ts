@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkout } from './blocks.ts'
+import { program } from '../e2e/spawn-dashkeep.ts'
 
 /** How commands are run. */
 export interface ShellOptions {
@@ -50,10 +50,9 @@ export async function runShell(
   return { exitCode: code ?? -1, output }
 }
 
-/** Puts `dashkeep` into a folder for the path: this checkout's source, run by this Node. */
+/** Puts `dashkeep` into a folder for the path: this checkout, built and run by this Node. */
 export async function putOnPath(folder: string): Promise<void> {
   const path = join(folder, 'dashkeep')
-  const program = join(checkout, 'src/main.ts')
   await writeFile(path, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`)
   await chmod(path, 0o755)
 }

@@ -38,12 +38,28 @@ describe('an account of the archive', () => {
     ['restore --drill', ['restore', '--drill', '--json']],
   ])('is the same by its configured name and by its id in %s', async (_verb, args) => {
     await using trial = await startKept()
-    const byId = await trial.run([...args, '--account', '502'], trial.changes)
-    const byName = await trial.run([...args, '--account', 'team-502'], trial.changes)
+    // One time for all runs, since some print the age of a snapshot in seconds.
+    const now = new Date()
+    const run = (account: string) =>
+      trial.runAt(now, [...args, '--account', account], trial.changes)
+    const byId = await run('502')
+    const byName = await run('team-502')
     expect(byName).toEqual(byId)
-    const other = await trial.run([...args, '--account', 'team-501'], trial.changes)
+    const other = await run('team-501')
     expect(other).not.toEqual(byName)
     expect(other.exitCode).toBe(byName.exitCode)
+  })
+
+  it.each([
+    [['list'], ''],
+    [['prune', '--keep-last', '1'], ': nothing to remove'],
+  ])('without any snapshot is named as such: %s', async (args, more) => {
+    await using trial = await startKept()
+    const absence = `${trial.env.DASHKEEP_STORE} holds no snapshot of account 7`
+    const { exitCode, stdout } = await trial.run([...args, '--account', '7'])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${absence}${more}\n` })
+    const json = await trial.run([...args, '--json', '--account', '7'])
+    expect(jsonLines(json.stderr)).toContainEqual(expect.objectContaining({ msg: absence }))
   })
 
   it('is restored from by its configured name', async () => {

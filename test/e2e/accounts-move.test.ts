@@ -12,7 +12,8 @@ import {
   richId,
   startAccounts,
 } from './accounts-trial.ts'
-import { askDashkeep, runDashkeep, spawnDashkeep, until } from './run-dashkeep.ts'
+import { askDashkeep, runDashkeep, until } from './run-dashkeep.ts'
+import { spawnDashkeep } from './spawn-dashkeep.ts'
 
 const twoGb = ['--from', String(richId), '--to', String(poorId), '--gb', '2', '--yes']
 const resume = ['--resume', '--yes']
@@ -147,7 +148,7 @@ describe('two moves at once', () => {
     const runs = await Promise.all([trial.move(twoGb), trial.move(twoGb)])
     const codes = runs.map(({ exitCode }) => exitCode).sort()
     expect(codes).toEqual([0, 1])
-    expect(runs.map(({ stderr }) => stderr).join('')).toMatch(/^error: .*under way/)
+    expect(runs.map(({ stderr }) => stderr).join('')).toMatch(/^error: .*running or unfinished/)
     expect(trial.capacities()).toEqual([3, 3])
     expect(highestGb(trial)).toBe(6)
   })
@@ -297,7 +298,7 @@ describe('a move that was left unfinished', () => {
     const { exitCode, stdout } = await trial.move(resume)
     expect(exitCode).toBe(3)
     expect(stdout).toMatch(/increase +12 +Poor +1 +gone +3\n/)
-    expect(stdout).toContain('sub account 12 is not in the list any more')
+    expect(stdout).toContain('the list does not contain sub account 12 any more')
     expect((await trial.move(['--discard', '--yes'])).exitCode).toBe(0)
   })
 
@@ -307,7 +308,7 @@ describe('a move that was left unfinished', () => {
     const { exitCode, stderr } = await trial.move(resume)
     expect([exitCode, stderr]).toEqual([
       2,
-      expect.stringMatching(/take 60 GB per day together instead of 6\nhint: .*remove it/),
+      expect.stringMatching(/have 60 GB per day in total instead of 6\nhint: .*remove it/),
     ])
     expect(replacesOf(trial)).toEqual([])
   })

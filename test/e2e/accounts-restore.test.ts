@@ -168,7 +168,7 @@ describe('accounts restore', () => {
     expect(trial.settings(21).retentionDays).toBe(3)
   })
 
-  it('says what was done when one is refused, and ends when it is run again', async () => {
+  it('prints what was done when one account is refused, and finishes when it is run again', async () => {
     const { trial, run, setCapacities } = await startKept()
     await using _ = trial
     await setCapacities(1, 5)
@@ -181,7 +181,7 @@ describe('accounts restore', () => {
     expect(trial.capacities()).toEqual([5, 1])
   })
 
-  it('says that a snapshot holds no settings', async () => {
+  it('fails when the snapshot holds no settings', async () => {
     await using trial = await startAccounts({}, { objects: { generated: { seed: 1, count: 1 } } })
     await trial.run(['backup'], { DASHKEEP_API_TOKEN: mainToken })
     const { exitCode, stderr } = await trial.accounts(['restore', '--yes'])

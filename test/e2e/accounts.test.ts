@@ -198,7 +198,7 @@ describe('accounts create', () => {
     expect(stderr).toMatch(
       /^error: Cannot create the sub account New: .*not an admin of the account/m,
     )
-    expect(stderr).toMatch(/^hint: .*e-mail must be of a user who is an admin/m)
+    expect(stderr).toMatch(/^hint: .*email must belong to an admin user/m)
     await expect(stat(file)).rejects.toThrow('ENOENT')
   })
 
@@ -228,7 +228,7 @@ describe('accounts create', () => {
     const created = trial.sandbox.accounts().filter(({ accountName }) => accountName === 'New')
     expect(created).toHaveLength(1)
     expect(exitCode).toBe(1)
-    expect(stderr).toContain(`account ${created[0]?.accountId} of this name has appeared since`)
+    expect(stderr).toContain(`account ${created[0]?.accountId} with this name`)
     expect(stderr).toMatch(/^hint: do not create it again/m)
   })
 
@@ -237,8 +237,8 @@ describe('accounts create', () => {
     trial.sandbox.faults.add({ operation: 'create', cut: true })
     const { exitCode, stderr } = await trial.accounts(['create', ...newAccount, '--yes'])
     expect(exitCode).toBe(1)
-    expect(stderr).toContain('broke off')
-    expect(stderr).toContain('; the list does not show a new account of this name\n')
+    expect(stderr).toContain('was interrupted')
+    expect(stderr).toContain('; the list shows no new account with this name\n')
     expect(stderr).toMatch(/^hint: .*`dashkeep accounts list`/m)
   })
 
@@ -248,13 +248,15 @@ describe('accounts create', () => {
     trial.sandbox.faults.add({ operation: 'list', after: 1, status: 400 })
     const { exitCode, stderr } = await trial.accounts(['create', ...newAccount, '--yes'])
     expect(exitCode).toBe(1)
-    expect(stderr).toMatch(/^error: .*broke off.*; and whether .*: Cannot list the sub accounts/m)
-    expect(stderr).toMatch(/^hint: The sub account may have been created/m)
+    expect(stderr).toMatch(
+      /^error: .*was interrupted.*; it is unknown whether .*: Cannot list the sub accounts/m,
+    )
+    expect(stderr).toMatch(/^hint: the sub account may have been created/m)
   })
 
   it.each([
-    ['has appeared since', { atByte: 0 }, 2, / of this name has appeared since\nhint: do not cre/],
-    ['has not appeared', {}, 0, /does not show a new account of this name\nhint: the service may/],
+    ['has appeared since', { atByte: 0 }, 2, / with this name\nhint: do not cre/],
+    ['has not appeared', {}, 0, /shows no new account with this name\nhint: the service may/],
   ])('that is interrupted says that the account %s', async (_what, when, staleLists, told) => {
     await using trial = await startAccounts({ staleLists })
     trial.sandbox.faults.add({ operation: 'create', hang: true, ...when })
@@ -272,7 +274,7 @@ describe('accounts create', () => {
     expect(exitCode).toBe(143)
     expect(stdout).not.toContain('created')
     expect(stderr).toMatch(
-      /^error: Cannot create the sub account New: interrupted by SIGTERM while the request was under way; /m,
+      /^error: Cannot create the sub account New: interrupted by SIGTERM during the request; /m,
     )
     expect(stderr).toMatch(told)
   })
@@ -492,7 +494,7 @@ describe('a refusal', () => {
     const { exitCode, stderr } = await trial.accounts(update)
     expect(exitCode).toBe(1)
     expect(stderr).toContain('is in region us-east-1, the base address serves region eu-central-1')
-    expect(stderr).toMatch(/^hint: Use the base address of region us-east-1/m)
+    expect(stderr).toMatch(/^hint: use the base address of region us-east-1/m)
   })
 
   it('of more than the plan holds says what to do', async () => {
@@ -531,7 +533,7 @@ describe('a refusal', () => {
       /email: expected an e-mail/,
     ],
     ['a move of too much', ['move-capacity', '--from', '11', '--to', '12', '--gb', '6'], /keep -1/],
-    ['a move to more', ['move-capacity', '--set', '11=5', '12=2'], /take 7 GB per day .* of 6/],
+    ['a move to more', ['move-capacity', '--set', '11=5', '12=2'], /have 7 GB per day .* of 6/],
     ['half a move', ['move-capacity', '--from', '11'], /do not say what to move\nhint: /],
   ])('of %s is dashkeep’s own, with exit code 2', async (_what, args, state) => {
     await using trial = await startAccounts()
@@ -544,7 +546,10 @@ describe('a refusal', () => {
     await using trial = await startAccounts()
     const changes = { DASHKEEP_ACCOUNT_ID: '99' }
     const { exitCode, stderr } = await trial.accounts(update, changes)
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('instead of 99\nhint: ')])
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('for account 99: the token belongs to account 10'),
+    ])
     expect(trial.sandbox.requests().map(({ operation }) => operation)).toEqual(['whoami'])
   })
 })

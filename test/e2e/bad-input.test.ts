@@ -51,7 +51,7 @@ const placesOfErrors = [
   { bytes: 300_000, last: true },
 ]
 
-describe('an error beside some hits', () => {
+describe('an export that contains hits and an error', () => {
   it.each([
     [{ code: 403, message: 'Insufficient privileges' }, /refuses the token .*code 403/, 1, 2],
     [{ code: '500' }, /not available .*code 500/, 3],
@@ -83,7 +83,7 @@ describe('an error beside some hits', () => {
     },
   )
 
-  it('is only an attempt that failed when the next answer is whole', async () => {
+  it('is requested again, and the backup succeeds when the next answer is complete', async () => {
     await using trial = await startTrial()
     const place = { bytes: 70_000, last: true }
     trial.sandbox.faults.add({ ...faulty, body: exportWith({ timed_out: true }, place), times: 2 })
@@ -93,7 +93,7 @@ describe('an error beside some hits', () => {
     )
   })
 
-  it('is not what harmless members say', async () => {
+  it('is accepted when its members report no error', async () => {
     await using trial = await startTrial()
     const harmless = {
       ...{ code: 200, status: 'complete', errorCode: null, error: false, errors: [] },
@@ -113,7 +113,7 @@ describe('an error beside some hits', () => {
     }
   })
 
-  it('ends diff, restore and whoami', async () => {
+  it('makes diff, restore and whoami fail', async () => {
     const { trial, expectUntouched } = await startWithSnapshot()
     await using _trial = trial
     const body = exportWith({ message: 'Too many objects' }, { bytes: 70_000, last: true })
@@ -135,7 +135,7 @@ describe('an error beside some hits', () => {
     await expectUntouched()
   })
 
-  it('is not restored from a folder', async () => {
+  it('is refused by a restore from a folder', async () => {
     await using trial = await startTrial({ extraOperations: true })
     const folder = join(trial.folder, 'documents')
     await mkdir(folder)
@@ -158,18 +158,18 @@ describe('an error beside some hits', () => {
 
 const faulty = { operation: 'export', type: 'dashboard' } as const
 
-describe('a token or address that cannot be right', () => {
-  it('is named when the service does not know the token', async () => {
+describe('a wrong token or address', () => {
+  it('is reported when the service refuses the token', async () => {
     const { trial, expectUntouched } = await startWithSnapshot()
     await using _trial = trial
     const failed = await failedBackup(trial, { DASHKEEP_API_TOKEN: 'unknown-token' })
     expect(failed.exitCode).toBe(2)
-    expect(failed.error).toMatch(/^Cannot find out whom the token belongs to: the service refuses/)
+    expect(failed.error).toMatch(/^Cannot find the account of the token: the service refuses/)
     expect(failed.hint).toMatch(/valid API token/)
     await expectUntouched()
   })
 
-  it('is named when the token belongs to another account than expected', async () => {
+  it('is reported when the token belongs to another account', async () => {
     const { trial, expectUntouched } = await startWithSnapshot()
     await using _trial = trial
     const failed = await failedBackup(trial, { DASHKEEP_ACCOUNT_ID: '4711' })
@@ -181,7 +181,7 @@ describe('a token or address that cannot be right', () => {
     await expectUntouched()
   })
 
-  it('is named when the token is for another region, under status 403 or 200', async () => {
+  it('is reported when the token is for another region, with status 403 or 200', async () => {
     for (const refusalStatus of [403, 200] as const) {
       await using trial = await startTrial({
         refusalStatus,
@@ -193,12 +193,12 @@ describe('a token or address that cannot be right', () => {
       expect(failed.error).toMatch(
         /the token's account is in region us-east-1, the base address serves region eu-central-1/,
       )
-      expect(failed.hint).toMatch(/^Use the base address of region us-east-1/)
+      expect(failed.hint).toMatch(/^use the base address of region us-east-1/)
       expect((await trial.files()).size).toBe(0)
     }
   })
 
-  it('is named when the path prefix is missing or too much', async () => {
+  it('is reported when the path prefix is wrong', async () => {
     const { trial, expectUntouched } = await startWithSnapshot()
     await using _trial = trial
     const failed = await failedBackup(trial, { DASHKEEP_PATH_PREFIX: '/v1' })
@@ -208,7 +208,7 @@ describe('a token or address that cannot be right', () => {
     await expectUntouched()
   })
 
-  it('is named when the address is a web page', async () => {
+  it('is reported when the address returns a web page', async () => {
     const { trial, expectUntouched } = await startWithSnapshot()
     await using _trial = trial
     const server = createServer((_, response) => response.end('<html>Welcome</html>'))
@@ -218,11 +218,11 @@ describe('a token or address that cannot be right', () => {
     server.close()
     expect(failed.exitCode).toBe(1)
     expect(failed.error).toMatch(/the answer is not JSON but begins "<html>Welcome/)
-    expect(failed.hint).toMatch(/no web page or proxy/)
+    expect(failed.hint).toMatch(/not a web page or a proxy/)
     await expectUntouched()
   })
 
-  it('is named when nobody listens there', async () => {
+  it('is reported when nothing listens at the address', async () => {
     const { trial, expectUntouched } = await startWithSnapshot()
     await using _trial = trial
     const gone = await startTrial()
@@ -235,7 +235,7 @@ describe('a token or address that cannot be right', () => {
   })
 
   it.each(['two words', 'line\nbreak', 'tökén'])(
-    'is refused without sending it: %j',
+    'is reported without a request when the token has invalid characters: %j',
     async (token) => {
       await using trial = await startTrial()
       const failed = await failedBackup(trial, { DASHKEEP_API_TOKEN: token })
@@ -247,7 +247,7 @@ describe('a token or address that cannot be right', () => {
   )
 })
 
-describe('a configuration that cannot be used', () => {
+describe('an invalid configuration', () => {
   const cases: [what: string, env: Environment, file: string | object, problems: string[]][] = [
     [
       'nothing at all',
@@ -280,7 +280,7 @@ describe('a configuration that cannot be used', () => {
       'a bad account id',
       { DASHKEEP_ACCOUNT_ID: '12x' },
       {},
-      ['DASHKEEP_ACCOUNT_ID: expected an integer'],
+      ['DASHKEEP_ACCOUNT_ID: expected an integer, found "12x"'],
     ],
     ['a bad log level', { DASHKEEP_LOG_LEVEL: 'loud' }, {}, ['DASHKEEP_LOG_LEVEL: ']],
     [
@@ -312,7 +312,7 @@ describe('a configuration that cannot be used', () => {
     ],
   ]
 
-  it.each(cases)('is one error that names the problem: %s', async (_what, env, file, problems) => {
+  it.each(cases)('ends in one error with every problem: %s', async (_what, env, file, problems) => {
     const { trial, expectUntouched } = await startWithSnapshot()
     await using _trial = trial
     const path = await trial.write('limits.yaml', file)
@@ -332,7 +332,7 @@ describe('a configuration that cannot be used', () => {
     await expectUntouched()
   })
 
-  it('is named by account when the token of one is not there', async () => {
+  it('ends in an error with the name of the account when its token file is missing', async () => {
     await using trial = await startTrial()
     const config = await trial.write('one.yaml', {
       accounts: [{ name: 'shop', token: { file: '/no/such/token' } }],
@@ -346,8 +346,8 @@ describe('a configuration that cannot be used', () => {
   })
 })
 
-describe('a folder that cannot take the archive', () => {
-  it('is named when dashkeep has no right to write there', async () => {
+describe('a folder that cannot hold the archive', () => {
+  it('is reported when the user may not write to it', async () => {
     const { trial, expectUntouched } = await startWithSnapshot()
     await using _trial = trial
     trial.sandbox.setObjects(shopId, 'search', [])
@@ -365,17 +365,17 @@ describe('a folder that cannot take the archive', () => {
   })
 
   it.each(['backup', 'list', 'show', 'verify'])(
-    'is named by `%s` when a file is in its place',
+    'is reported by `%s` when its path is a file',
     async (verb) => {
       await using trial = await startTrial()
       await trial.write('archive', 'no folder')
       const { exitCode, stdout, stderr } = await trial.run([verb])
       expect(exitCode).toBe(2)
-      expect(stdout + stderr).toMatch(/a file is where a folder is needed\n *hint: Choose another/)
+      expect(stdout + stderr).toMatch(/a file is where a folder is needed\n *hint: choose another/)
     },
   )
 
-  it('is named when its file system is read-only', async ({ skip }) => {
+  it('is reported when its file system is read-only', async ({ skip }) => {
     await using trial = await startTrial()
     if (!mountTmpfs(trial.archive, '1m')) return skipMount(skip, 'a read-only file system')
     try {
@@ -387,7 +387,7 @@ describe('a folder that cannot take the archive', () => {
       expect(failed.error).toMatch(
         /^Cannot back up account 100001: 3 of 3 .*: the file system is read-only$/,
       )
-      expect(failed.hint).toMatch(/^Mount it writable/)
+      expect(failed.hint).toMatch(/^mount it writable/)
       expect(await trial.files()).toEqual(before)
       expect((await trial.run(['verify'])).exitCode).toBe(0)
     } finally {
@@ -395,7 +395,9 @@ describe('a folder that cannot take the archive', () => {
     }
   })
 
-  it('is named when the disk is full, which hurts no earlier snapshot', async ({ skip }) => {
+  it('is reported when the disk is full, and earlier snapshots stay undamaged', async ({
+    skip,
+  }) => {
     await using trial = await startTrial()
     if (!mountTmpfs(trial.archive, '256k')) return skipMount(skip, 'a full disk')
     try {
@@ -409,7 +411,7 @@ describe('a folder that cannot take the archive', () => {
       const failed = await failedBackup(trial, {})
       expect(failed.exitCode).toBe(1)
       expect(failed.error).toMatch(/: no space is left$/)
-      expect(failed.hint).toMatch(/what was stored before is untouched/)
+      expect(failed.hint).toMatch(/stored snapshots are undamaged/)
       expect(await trial.files()).toEqual(before)
       expect((await trial.run(['verify'])).exitCode).toBe(0)
     } finally {
@@ -437,7 +439,7 @@ function skipMount(skip: () => never, what: string): never {
   return skip()
 }
 
-describe('an archive with a manifest that cannot be read', () => {
+describe('an archive with an unreadable manifest', () => {
   type Case = [what: string, spoil: (text: string) => string, problem: RegExp, exitCode?: number]
   const manifests: Case[] = [
     ['no JSON', (text) => text.slice(0, 200), /Cannot read the manifest \S+: it is not JSON/],
@@ -450,13 +452,13 @@ describe('an archive with a manifest that cannot be read', () => {
     [
       'a member that does not fit',
       (text) => text.replace(/"objects": \d+/, '"objects": "many"'),
-      /Cannot read the manifest \S+: exports\.0\.objects is not what format 1 asks for/,
+      /Cannot read the manifest \S+: exports\.0\.objects is invalid in format 1/,
     ],
     ['nothing in it', () => '', /Cannot read the manifest \S+: it is not JSON/],
     [
       'a member that somebody changed',
       (text) => text.replace('"name": "', '"name": "x'),
-      /Cannot read the manifest \S+: its bytes do not have the SHA-256 that it ends with/,
+      /Cannot read the manifest \S+: its bytes do not match the SHA-256 at its end/,
     ],
     ['the name of another snapshot', renamed, /it is the manifest of snapshot 20200101/],
   ]
@@ -468,7 +470,7 @@ describe('an archive with a manifest that cannot be read', () => {
   }
 
   it.each(manifests)(
-    'says so in one error, and is left as it is: %s',
+    'ends in one error and stays unchanged: %s',
     async (_what, spoil, problem, exitCode = 5) => {
       await using trial = await startTrial()
       await trial.run(['backup'])

@@ -159,7 +159,7 @@ describe('doctor', () => {
     expect(findings).toContainEqual({
       check: 'store lock',
       result: 'failed',
-      detail: expect.stringContaining('the server takes the lock and does not keep it'),
+      detail: expect.stringContaining('the server accepts the lock but does not store it'),
       hint: expect.any(String),
     })
     expect(started.server.bucket.objects.size).toBe(0)

@@ -65,8 +65,12 @@ describe('help', () => {
   })
 
   it.each([
-    [['bakup'], 'Cannot explain bakup: there is no verb bakup', 'did you mean backup?'],
-    [['config', 'xyz'], 'Cannot explain config xyz: there is no verb xyz', '`dashkeep help`'],
+    [['bakup'], 'Cannot find the verb bakup: dashkeep has no such verb', 'did you mean backup?'],
+    [
+      ['config', 'xyz'],
+      'Cannot find the verb xyz: dashkeep config has no such verb',
+      '`dashkeep config --help`',
+    ],
   ])('names a verb that it does not know: %s', async (words, message, hint) => {
     const { exitCode, stdout, stderr } = await runDashkeep(['help', ...words], { env: {} })
     expect([exitCode, stdout]).toEqual([2, ''])

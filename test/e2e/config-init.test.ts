@@ -113,7 +113,7 @@ describe('config init', () => {
     expect(await readdir(folder)).toEqual(['dashkeep.yaml'])
   })
 
-  it('asks on a terminal for what no flag says, and again after an answer that is wrong', async () => {
+  it('asks on a terminal for settings without an option, and again after an invalid answer', async () => {
     const answers = ['api.example.com', 'https://api.example.com', '', 's3://backups/x', '', '']
     const { exitCode, stdout, stderr } = await askDashkeep(['config', 'init', '-o', output()], {
       env: { NO_COLOR: '1' },

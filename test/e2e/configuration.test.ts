@@ -418,8 +418,8 @@ describe('config check', () => {
     const [{ warnings } = {}] = jsonLines(stdout)
     expect(warnings).toEqual([
       'schedule.cron: 0 3 1 * 1 is due only when day of month and day of week both match; cron and CronJobs run when either does',
-      'types: canvas is not a type that dashkeep knows; what the service does not know either comes back empty or fails',
-      'encryption.identity: it only reads; without recipients or a passphrase new files are not encrypted',
+      'types: canvas is not a known type; if the service does not have it, its export is empty or fails',
+      'encryption.identity: it only decrypts; without recipients or a passphrase, new files are not encrypted',
     ])
     expect((await check(file)).stdout).toMatch(/^warning schedule.cron: .*\n(warning .*\n){2}ok /)
     for (const cron of ['0 3 1 * *', '0 3 * * 1', '0 3 */2 * 1', '@weekly']) {

@@ -119,7 +119,7 @@ describe('a profile of the AWS files', () => {
     expect(await place.list({})).toMatchObject({ exitCode: 0, stderr: '' })
   })
 
-  it('makes keys in variables ignored, which the log says as JSON', async () => {
+  it('makes dashkeep ignore keys in variables, and the log reports it as JSON', async () => {
     await using place = await startPlace()
     await place.world.write('.aws/config', `[profile nightly]\n${keys}`)
     const variables = { AWS_PROFILE: 'nightly', AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'y' }

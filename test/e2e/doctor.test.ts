@@ -20,7 +20,7 @@ async function examineAt(now: Date, trial: Trial, env: Record<string, string | u
 }
 
 describe('doctor', () => {
-  it('says in a line each that all is well, and leaves nothing behind', async () => {
+  it('prints one line for each successful check, and leaves no objects behind', async () => {
     await using trial = await startTrial()
     const { exitCode, stdout } = await trial.run(['doctor'], { DASHKEEP_ACCOUNT_ID: `${shopId}` })
     expect(exitCode).toBe(0)
@@ -96,7 +96,7 @@ describe('doctor', () => {
     ])
   })
 
-  it('goes on after a failure, so that one run shows everything', async () => {
+  it('continues after a failure, so that one run shows every problem', async () => {
     await using trial = await startTrial()
     const { exitCode, of } = await examine(trial, {
       DASHKEEP_API_TOKEN: 'wrong',
@@ -107,7 +107,7 @@ describe('doctor', () => {
     expect(of('store write')).toMatchObject({ result: 'failed', hint: expect.any(String) })
   })
 
-  it('fails for a token of another account, and says whose it is', async () => {
+  it('fails for a token of another account, and names that account', async () => {
     await using trial = await startTrial()
     const { exitCode, of } = await examine(trial, { DASHKEEP_ACCOUNT_ID: '7' })
     expect(exitCode).toBe(1)

@@ -1,13 +1,10 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
-import { spawnProcess } from './run-dashkeep.ts'
+import { program, spawnProcess } from './spawn-dashkeep.ts'
 import { startTrial } from './trial.ts'
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** A file that never ends, as a mistyped path may name it. */
 const endless = '/dev/zero'
@@ -45,7 +42,7 @@ describe.skipIf(!existsSync(endless))('a file that never ends is refused', () =>
   it('as settings of a sub account that come through a pipe', async () => {
     await using trial = await startTrial()
     const line = `exec "$0" "$1" accounts replace 100002 - < ${endless}`
-    await using child = spawnProcess('/bin/sh', ['-c', line, process.execPath, main], {
+    await using child = spawnProcess('/bin/sh', ['-c', line, process.execPath, program], {
       env: trial.env,
     })
     const { exitCode, stderr } = await child.finished

@@ -31,14 +31,14 @@ const refusals: [behaviour: string, fault: Fault, exitCode: number, state: RegEx
       'whoami answers 403 under status 200',
       { operation: 'whoami', refused: true },
       2,
-      /Cannot find out whom the token belongs to: the service refuses the token \(status 200, code 403, "Insufficient privileges"/,
+      /Cannot find the account of the token: the service refuses the token \(status 200, code 403, "Insufficient privileges"/,
       /valid API token/,
     ],
     [
       'whoami answers 401 as its status',
       { operation: 'whoami', status: 401 },
       2,
-      /Cannot find out whom the token belongs to: the service refuses the token \(status 401/,
+      /Cannot find the account of the token: the service refuses the token \(status 401/,
       /valid API token/,
     ],
     [
@@ -70,15 +70,15 @@ const refusals: [behaviour: string, fault: Fault, exitCode: number, state: RegEx
       'the body is cut every time',
       { operation: 'export', type: 'dashboard', cut: true, atByte: 1000 },
       1,
-      /the connection to http:\S+ broke off after \d+ bytes/,
-      /Try again/,
+      /the connection to http:\S+ was interrupted after \d+ bytes/,
+      /try again/,
     ],
     [
       'the connection is cut before an answer every time',
       { operation: 'export', type: 'dashboard', cut: true },
       1,
-      /Cannot export the saved objects of type dashboard: the connection to http:\S+ broke off/,
-      /Try again/,
+      /Cannot export the saved objects of type dashboard: the connection to http:\S+ was interrupted/,
+      /try again/,
     ],
     [
       'the body is a list',
@@ -113,7 +113,7 @@ const refusals: [behaviour: string, fault: Fault, exitCode: number, state: RegEx
       { operation: 'export', type: 'search', body: '<html>Log in</html>' },
       1,
       /Cannot export the saved objects of type search: the answer is not JSON but begins "<html>/,
-      /no web page or proxy/,
+      /not a web page or a proxy/,
     ],
     [
       'the body is empty',
@@ -140,7 +140,7 @@ const refusals: [behaviour: string, fault: Fault, exitCode: number, state: RegEx
       'whoami names no account',
       { operation: 'whoami', body: '{"accountName":"x"}' },
       1,
-      /Cannot find out whom the token belongs to: the answer has the wrong shape: accountId/,
+      /Cannot find the account of the token: the answer has the wrong shape: accountId/,
       /base address/,
     ],
     [
@@ -148,25 +148,25 @@ const refusals: [behaviour: string, fault: Fault, exitCode: number, state: RegEx
       { operation: 'export', type: 'search', status: 503 },
       1,
       /Cannot export the saved objects of type search: the service is not available \(status 503/,
-      /Try again later/,
+      /try again later/,
     ],
     [
       'the service never has time',
       { operation: 'export', type: 'search', status: 429 },
       1,
       /Cannot export the saved objects of type search: the service asks for fewer requests \(status 429, "Too Many/,
-      /Try again later/,
+      /try again later/,
     ],
     [
       'the service redirects to another host',
       { operation: 'export', redirectTo: 'https://elsewhere.example/kibana/export' },
       1,
       /the service redirects to https:\/\/elsewhere\.example/,
-      /Redirects are not followed/,
+      /dashkeep follows no redirect/,
     ],
   ]
 
-describe('keeps the earlier snapshot, and says why there is no new one, when', () => {
+describe('a backup keeps the earlier snapshot and fails with the reason, when', () => {
   it.each(refusals)('%s', async (_behaviour, fault, exitCode, state, hint) => {
     const { trial, before } = await startWithSnapshot()
     await using _trial = trial

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { describe, expect, it } from 'vitest'
 import { sampleObjects } from '../../src/sandbox/sample-account.ts'
-import { jsonLines, spawnProcess } from './run-dashkeep.ts'
+import { jsonLines } from './run-dashkeep.ts'
+import { program, spawnProcess } from './spawn-dashkeep.ts'
 import { accountsFrom, shopId, startTrial, type Trial } from './trial.ts'
 
 const day = (number: number) => new Date(Date.UTC(2026, 10, number, 3))
@@ -55,7 +55,7 @@ async function startWithHistory(env: Record<string, string> = {}): Promise<Trial
 }
 
 describe('diff', () => {
-  it('shows a change as people think of it', async () => {
+  it('lists a changed title, and added, removed and moved panels', async () => {
     await using trial = await startWithHistory()
     const { exitCode, stdout } = await trial.runAt(now, ['diff', '2026-11-01', '2026-11-02'])
     expect(exitCode).toBe(0)
@@ -73,7 +73,7 @@ describe('diff', () => {
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
   })
 
-  it('gives machines a JSON Patch of the opened object', async () => {
+  it('prints a JSON Patch of the expanded object with --json', async () => {
     await using trial = await startWithHistory()
     const run = await trial.runAt(now, ['diff', 'latest~3', 'latest~2', '--json'])
     const [{ accountId, types }] = jsonLines(run.stdout) as [{ accountId: number; types: object[] }]
@@ -92,7 +92,7 @@ describe('diff', () => {
     ])
   })
 
-  it('counts with --stat, and looks at one type or one object alone', async () => {
+  it('prints numbers with --stat, and compares only one type or one object', async () => {
     await using trial = await startWithHistory()
     const stat = await trial.runAt(now, ['diff', 'latest~1', 'latest', '--stat'])
     expect(stat.stdout).toMatch(/dashboard +1 +0 +0 +0 +\d/)
@@ -104,7 +104,7 @@ describe('diff', () => {
     ])
   })
 
-  it('compares with the service, which is left as it is', async () => {
+  it('compares with the service and changes nothing in the archive', async () => {
     await using trial = await startWithHistory()
     trial.sandbox.setObjects(shopId, 'dashboard', [before])
     const files = [...(await trial.files()).keys()]
@@ -123,7 +123,7 @@ describe('diff', () => {
     expect([...(await trial.files()).keys()]).toEqual(files)
   })
 
-  it('says which objects were only touched', async () => {
+  it('lists objects of which only the time of update has changed as touched', async () => {
     await using trial = await startTrial()
     await trial.runAt(day(1), ['backup'])
     const [first, ...others] = sampleObjects().dashboard
@@ -135,7 +135,7 @@ describe('diff', () => {
     ])
   })
 
-  it('is not made with the service of an account that no configuration names', async () => {
+  it('refuses to compare with the service when the account is not configured', async () => {
     await using trial = await startWithHistory()
     const accounts = [1, 2].map((accountId) => ({
       name: `n${accountId}`,
@@ -150,7 +150,7 @@ describe('diff', () => {
     expect(stderr).toContain(`no configured account has the accountId ${shopId}`)
   })
 
-  it('ends in exit code 5 when what it reads is damaged', async () => {
+  it('ends in exit code 5 when a file that it reads is damaged', async () => {
     await using trial = await startWithHistory()
     for (const [key, bytes] of await trial.files()) {
       if (!key.endsWith('dashboard.json.zst')) continue
@@ -162,8 +162,30 @@ describe('diff', () => {
   })
 })
 
+describe('diff of two accounts', () => {
+  it('compares objects by id, and names the account of each side', async () => {
+    await using trial = await startTrial({ accounts: accountsFrom([1, 2]) })
+    for (const id of ['1', '2']) {
+      const env = { DASHKEEP_API_TOKEN: `token-${id}`, DASHKEEP_ACCOUNT_ID: id }
+      expect((await trial.runAt(day(Number(id)), ['backup'], env)).exitCode).toBe(0)
+    }
+    const compare = ['diff', 'latest', 'latest', '--account', '1', '--other-account', '2']
+    const { exitCode, stdout } = await trial.runAt(now, compare)
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/from {2}20261101T.* account 1\nto {4}20261102T.* account 2\n/)
+    expect(stdout).toMatch(/search {2}3 added, 3 removed/)
+    const { stdout: json } = await trial.runAt(now, [...compare, '--json'])
+    expect(JSON.parse(json)).toMatchObject({ accountId: 1, otherAccountId: 2 })
+    const live = await trial.runAt(now, ['diff', 'latest', '-a', '1', '--other-account', '2'], {
+      DASHKEEP_API_TOKEN: 'token-2',
+      DASHKEEP_ACCOUNT_ID: '2',
+    })
+    expect(live.stdout).toMatch(/to {4}the service .* account 2\n/)
+  })
+})
+
 describe('history', () => {
-  it('tells the life of an object in order', async () => {
+  it('lists the events of an object, oldest first', async () => {
     await using trial = await startWithHistory()
     const { exitCode, stdout } = await trial.runAt(now, ['history', 'dashboard:orders'])
     expect(exitCode).toBe(0)
@@ -178,7 +200,7 @@ describe('history', () => {
     expect(stdout).toContain('3 versions in 4 snapshots')
   })
 
-  it('shows differences with --patch, and gives them to machines', async () => {
+  it('prints differences with --patch and with --json', async () => {
     await using trial = await startWithHistory()
     const shown = await trial.runAt(now, ['history', 'orders', '--patch'])
     expect(shown.stdout).toContain('    + panelsJSON › panel 3 (Errors)\n')
@@ -193,7 +215,7 @@ describe('history', () => {
     ])
   })
 
-  it('finds what is gone, and says where it was last', async () => {
+  it('finds a deleted object, and names the last snapshot that holds it', async () => {
     await using trial = await startWithHistory()
     trial.sandbox.setObjects(shopId, 'dashboard', [])
     await trial.runAt(day(5), ['backup', '--accept-fall'])
@@ -204,7 +226,7 @@ describe('history', () => {
 })
 
 describe('find', () => {
-  it('looks into nested JSON of the newest snapshot, or of all', async () => {
+  it('searches nested JSON in the newest snapshot, in all, or in a named one', async () => {
     await using trial = await startWithHistory()
     const newest = await trial.runAt(now, ['find', 'by HOUR', '--json'])
     expect(jsonLines(newest.stdout)).toEqual([{ objects: [], problems: [] }])
@@ -218,7 +240,7 @@ describe('find', () => {
     ])
   })
 
-  it('names the only snapshot as such', async () => {
+  it('prints `the only snapshot` when there is one', async () => {
     await using trial = await startTrial()
     await trial.run(['backup'])
     const { stdout } = await trial.run(['find', 'nothing like this', '--all'])
@@ -226,7 +248,7 @@ describe('find', () => {
   })
 })
 
-describe('what is damaged', () => {
+describe('a damaged archive', () => {
   /** Days of an account whose dashboards stay the same while its searches change. */
   async function startWithDamage(days = 3) {
     const trial = await startTrial()
@@ -294,7 +316,7 @@ describe('what is damaged', () => {
     }
   })
 
-  it('does not keep find and history from intact copies of the same objects', async () => {
+  it('lets find and history read an intact copy of the same objects, with exit code 3', async () => {
     const { trial, names, keyOf } = await startWithDamage()
     await using _ = trial
     await flip(trial, keyOf(0))
@@ -320,7 +342,7 @@ describe('what is damaged', () => {
     ])
   })
 
-  it('is not taken for an object that is not there, when there is no other copy', async () => {
+  it('makes a command report damage instead of a missing object when there is no intact copy', async () => {
     const { trial, keyOf } = await startWithDamage()
     await using _ = trial
     for (const at of [0, 1, 2])
@@ -337,7 +359,7 @@ describe('what is damaged', () => {
     expect(other.exitCode).toBe(0)
   })
 
-  it('is seen by diff although both snapshots share the file', async () => {
+  it('makes diff fail also when both snapshots share the damaged file', async () => {
     await using trial = await startTrial()
     for (const number of [1, 2]) await trial.runAt(day(number), ['backup'])
     const [first] = await trial.snapshots()
@@ -349,7 +371,7 @@ describe('what is damaged', () => {
     expect(stderr).toContain(key)
   })
 
-  it('is named by history also when it is another type that is asked for by title', async () => {
+  it('makes history name a damaged file of another type when the object is given by title', async () => {
     const { trial, keyOf } = await startWithDamage()
     await using _ = trial
     await flip(trial, keyOf(0))
@@ -358,7 +380,7 @@ describe('what is damaged', () => {
     expect(stderr).toContain(keyOf(0))
   })
 
-  it('may be a manifest, which is named in the same way', async () => {
+  it('makes commands name a damaged manifest like a damaged file', async () => {
     const { trial, names } = await startWithDamage()
     await using _ = trial
     const key = `${shopId}/${names[0]}/manifest.json`
@@ -379,7 +401,7 @@ describe('what is damaged', () => {
     }
   })
 
-  it('is passed over by find and history, which say so', async () => {
+  it('makes find and history skip what is damaged and report it', async () => {
     await using trial = await startWithHistory()
     const [, second] = await trial.snapshots()
     const key = `${shopId}/${second}/dashboard.json.zst`
@@ -416,7 +438,7 @@ describe('cat', () => {
     )
   })
 
-  it('opens nested JSON when asked to', async () => {
+  it('expands nested JSON with --open', async () => {
     await using trial = await startWithHistory()
     const object = await trial.runAt(now, ['cat', 'orders', '--open', '--snapshot', 'latest~3'])
     expect(JSON.parse(object.stdout)).toMatchObject({
@@ -429,7 +451,7 @@ describe('cat', () => {
     expect(hits[0]._source.dashboard.panelsJSON).toEqual(expect.any(Array))
   })
 
-  it('ends quietly when its reader has seen enough', async () => {
+  it('ends without an error when the reading process closes the pipe', async () => {
     await using trial = await startTrial({
       accounts: [
         { ...accountsFrom([7])[0], objects: { generated: { seed: 1, count: 400 } } } as never,
@@ -437,8 +459,7 @@ describe('cat', () => {
     })
     const env = { ...trial.env, DASHKEEP_API_TOKEN: 'token-7', PATH: process.env.PATH ?? '' }
     expect((await trial.run(['backup'], { DASHKEEP_API_TOKEN: 'token-7' })).exitCode).toBe(0)
-    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-    const line = `'${process.execPath}' '${main}' cat visualization | head -c 20; true`
+    const line = `'${process.execPath}' '${program}' cat visualization | head -c 20; true`
     const { finished } = spawnProcess('/bin/sh', ['-c', line], { env })
     const { stdout, stderr, exitCode } = await finished
     expect({ stdout: stdout.length, stderr, exitCode }).toEqual({
@@ -450,7 +471,7 @@ describe('cat', () => {
 })
 
 describe('an encrypted archive', () => {
-  it('is looked into with its key, and refused without', async () => {
+  it('can be read with its key, and is refused without the key', async () => {
     const identity = await generateX25519Identity()
     const DASHKEEP_RECIPIENTS = await identityToRecipient(identity)
     await using trial = await startWithHistory({ DASHKEEP_RECIPIENTS })
@@ -474,8 +495,9 @@ describe('an encrypted archive', () => {
   })
 })
 
-describe('what cannot be found is an error that helps', () => {
-  const cases: [string[], RegExp, RegExp][] = [
+describe('an argument that matches nothing, or several objects', () => {
+  type Case = [line: string[], message: RegExp, hint: RegExp]
+  const cases: Case[] = [
     [
       ['diff', '2020-01-01', 'latest'],
       /the oldest snapshot is newer/,
@@ -491,13 +513,24 @@ describe('what cannot be found is an error that helps', () => {
     [['diff', 'latest~9', 'latest'], /only 4 snapshots/, /latest~3/],
     [['history', 'Ordres'], /no id and no title is like that/, /dashboard:orders/],
     [['history', 'order'], /Cannot tell which object order means/, /dashboard:orders/],
-    [['cat', 'dashboard:nope'], /no id and no title/, /most alike|dashkeep find/],
+    [['cat', 'dashboard:nope'], /no id and no title/, /the nearest|dashkeep find/],
     [['diff', 'latest~1', 'latest', '--type', 'url'], /neither side holds this type/, /search/],
     [['find', 'x', '--type', 'url'], /does not hold it/, /search, visualization, dashboard/],
+    [
+      ['find', ''],
+      /^error: Cannot search: the text to search for is empty\n/,
+      /'\*' for all objects/,
+    ],
+    ...[
+      ['cat', ''],
+      ['history', ''],
+      ['diff', 'latest~1', 'latest', '--object', ''],
+      ['restore', '--object', '', '--to', './restored'],
+    ].map((line): Case => [line, /: the given id or title is empty\n/, /dashkeep ls/]),
     [['find', 'x', '--account', '9'], /account 9/, /dashkeep list/],
   ]
 
-  it('whatever is asked', async () => {
+  it('ends in exit code 2 with a message and a hint', async () => {
     await using trial = await startWithHistory()
     for (const [line, message, hint] of cases) {
       const { exitCode, stdout, stderr } = await trial.runAt(now, line)
@@ -507,7 +540,7 @@ describe('what cannot be found is an error that helps', () => {
     }
   })
 
-  it('also when accounts have to be told apart', async () => {
+  it('ends in an error that names the accounts when there are several', async () => {
     await using trial = await startTrial({ accounts: accountsFrom([1, 2]) })
     for (const id of [1, 2]) await trial.run(['backup'], { DASHKEEP_API_TOKEN: `token-${id}` })
     const { exitCode, stderr } = await trial.run(['history', 'x'])
@@ -516,7 +549,7 @@ describe('what cannot be found is an error that helps', () => {
   })
 })
 
-it('nothing of all that changes the archive', async () => {
+it('commands that read leave the archive unchanged', async () => {
   await using trial = await startWithHistory()
   const digest = async () => {
     const hash = createHash('sha256')

@@ -364,7 +364,9 @@ describe('objects of another type', () => {
     expect(run.stdout).not.toContain('run `dashkeep backup --accept-fall`')
     trial.sandbox.setObjects(shopId, 'search', search.slice(-1))
     const fall = await trial.run(['backup'])
-    expect(fall.stdout).toContain('hint: look at the account; if it is right, run `dashkeep backup')
+    expect(fall.stdout).toContain(
+      'hint: check the account; if its objects are complete, run `dashkeep backup',
+    )
   })
 })
 

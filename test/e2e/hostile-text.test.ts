@@ -137,7 +137,7 @@ const commands = (folder: string): string[][] => [
 ]
 
 describe('text from the service and the archive', () => {
-  it('steers no terminal and adds no line, whatever verb shows it', async () => {
+  it('controls no terminal and adds no line, in the output of any verb', async () => {
     const { trial, env } = await startHostile()
     await using _ = trial
     await editNewest(trial, edit)

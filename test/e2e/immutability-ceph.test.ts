@@ -246,7 +246,7 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
     if (head.ServerSideEncryption === 'AES256') expect(backup.exitCode).toBe(0)
     else {
       expect(backup.exitCode).toBe(1)
-      const error = expect.stringContaining('takes sse-s3 and answers with none')
+      const error = expect.stringContaining('accepts sse-s3 but reports none')
       expect(accountsOf(backup.stdout)).toMatchObject([{ error }])
     }
   })

@@ -83,7 +83,7 @@ describe('an archive with a lock', () => {
   })
 
   const unfit: [what: string, options: S3ServerOptions, exitCode: number, error: RegExp][] = [
-    ['forgets locks', { objectLock: true, ignores: ['lock'] }, 1, /does not keep it$/],
+    ['forgets locks', { objectLock: true, ignores: ['lock'] }, 1, /does not store it$/],
     ['has no Object Lock', {}, 2, /refuses the request \(400 InvalidRequest\)$/],
   ]
   it.each(unfit)('is not begun where the bucket %s', async (_what, options, exitCode, error) => {
@@ -137,7 +137,7 @@ describe('doctor', () => {
     await using unasked = await startLocked({})
     const warned = await unasked.onDay(0, 'doctor')
     expect(warned.exitCode).toBe(0)
-    expect(warned.stdout).toMatch(/^warning +store lock: .*\n +hint: make a bucket/m)
+    expect(warned.stdout).toMatch(/^warning +store lock: .*\n +hint: create a bucket/m)
   })
 })
 

@@ -6,7 +6,8 @@ import zlib from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { fingerprintOf, type PlantedFile, planted, plantSnapshot } from './planted-archive.ts'
-import { type Finished, spawnProcess } from './run-dashkeep.ts'
+import type { Finished } from './run-dashkeep.ts'
+import { spawnProcess } from './spawn-dashkeep.ts'
 import { shopId, startTrial } from './trial.ts'
 
 const MIB = 1024 ** 2
@@ -52,7 +53,7 @@ describe('a stored file that expands to far more than it should', () => {
     }
   })
 
-  it('does not keep a backup from being taken, which says what it could not compare with', async () => {
+  it('does not prevent a backup, which reports what it could not compare with', async () => {
     await using trial = await startTrial()
     const file = { ...bomb(document(`${'{},'.repeat(20_000)}{}`)), service: trial.sandbox.url }
     await plantSnapshot(trial.archive, file, { ...planted, accountId: shopId })
@@ -112,7 +113,7 @@ describe('a stored file that expands to far more than it should', () => {
     ],
   ]
 
-  it('makes verify take little memory, whatever expands', async () => {
+  it('does not make verify use much memory, for any compressed content', async () => {
     await using archive = await makeArchive()
     const names = bombs.map((_, place) => `20261101T03150${place}Z-aaaaaa`)
     for (const [place, [, file]] of bombs.entries()) {

@@ -121,6 +121,6 @@ describe('a backup that no reader could use', () => {
   it('is refused at a time that no snapshot can be named by', async () => {
     await using trial = await startTrial()
     const now = new Date('+010000-01-01T00:00:00Z')
-    await expectRefusal(trial, /^Cannot write the manifest .*no listing would show it$/, now)
+    await expectRefusal(trial, /^Cannot write the manifest .*a listing would not show it$/, now)
   })
 })

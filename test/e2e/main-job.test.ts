@@ -164,9 +164,11 @@ describe('list, show and verify', () => {
     const list = await trial.run(['list'])
     expect(list).toMatchObject({
       exitCode: 0,
-      stdout: `No snapshots in ${trial.env.DASHKEEP_STORE}\n`,
+      stdout: `${trial.env.DASHKEEP_STORE} holds no snapshot\n`,
     })
     expect(await trial.run(['list', '--json'])).toMatchObject({ exitCode: 0, stdout: '' })
+    const prune = await trial.run(['prune', '--keep-last', '1'])
+    expect(prune).toMatchObject({ exitCode: 0, stdout: 'Nothing to remove\n' })
     expect(await trial.run(['verify'])).toMatchObject({ exitCode: 3 })
     const show = await trial.run(['show'])
     expect(show.exitCode).toBe(2)

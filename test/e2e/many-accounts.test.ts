@@ -131,7 +131,9 @@ describe('one run over many accounts', () => {
     expect(accounts[0]).toEqual({ name: 'team-501', accountId: 501, accountName: 'Account 501' })
     expect(accounts[1]).toMatchObject({ name: 'team-502' })
     expect(accounts[1]?.error).toMatch(/the service refuses the token/)
-    expect(accounts[2]?.error).toMatch(/it belongs to account 504 \(Account 504\) instead of 503/)
+    expect(accounts[2]?.error).toMatch(
+      /for account 503: the token belongs to account 504 \(Account 504\)/,
+    )
     const all = ids.map((id) => [`TOKEN_${id}`, 'nonsense'])
     expect((await trial.run(['whoami'], { ...changes, ...Object.fromEntries(all) })).exitCode).toBe(
       2,

@@ -174,6 +174,33 @@ describe('the worker of a shard', () => {
   })
 })
 
+describe('a worker with --account', () => {
+  it('pings only a failure, as backup does, and says why', async () => {
+    await using pinged = await startPinged('/all')
+    const { trial } = pinged
+    const config = await trial.write('worker.yaml', {
+      service: { baseUrl: trial.sandbox.url },
+      accounts: ids.map((id) => ({ name: nameOf(id), token: { env: `TOKEN_${id}` } })),
+      schedule: { cron: '15 3 * * *' },
+      limits: { attempts: 1 },
+    })
+    await using worker = await startWorker({
+      trial,
+      env: { ...trial.env, ...pinged.env, DASHKEEP_CONFIG: config },
+      start: monday.toISOString(),
+      account: [nameOf(501)],
+    })
+    await worker.untilEnded(1)
+    trial.sandbox.faults.add({ operation: 'whoami', refused: true, times: 1 })
+    await worker.stepUntilEnded(24 * 3600_000, 2)
+    await worker.stop()
+    expect(pinged.paths()).toEqual(['/all/fail'])
+    const skipped = worker.log().filter(({ msg }) => String(msg).startsWith('ping skipped'))
+    const reason = '--account leaves out accounts, and a success would hide their failures'
+    expect(new Set(skipped.map(({ msg }) => msg))).toEqual(new Set([`ping skipped: ${reason}`]))
+  })
+})
+
 describe('status --ping', () => {
   const judge = ['status', '--max-age', '26h', '--ping']
 
@@ -279,7 +306,7 @@ describe('status --ping', () => {
   it.each<[what: string, args: readonly string[], url: string | undefined, problem: RegExp]>([
     ['without an address', [], undefined, /Cannot ping: no ping address is configured/],
     ['with addresses for shards alone', [], '/{shard}', /Cannot ping: .* contains \{shard\}/],
-    ['for one account', ['--account', 'team-501'], '', /--ping.* cannot be used with .*--account/],
+    ['for one account', ['--account', 'team-501'], '', /Cannot use --ping with --account: /],
   ])('is refused %s', async (_what, args, url, problem) => {
     await using pinged = await startPinged(url ?? '')
     const { trial, env } = pinged

@@ -111,7 +111,7 @@ describe('restore --pretty removes only what it wrote itself', () => {
     expect(JSON.parse(again.stdout).written.kept).toEqual([lost, 'search/mine.json'])
   })
 
-  it('knows what it wrote by a list that sha256sum takes too', async () => {
+  it('lists what it wrote in a file that sha256sum can check', async () => {
     await using story = await startWithFolder()
     const { folder, pretty } = story
     execFileSync('sha256sum', ['--check', '--strict', '--quiet', list], { cwd: folder })

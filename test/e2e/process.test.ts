@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
 import { startReceiver } from '../run/notify/receiver.ts'
-import { askDashkeep, runDashkeep, spawnDashkeep, until } from './run-dashkeep.ts'
+import { askDashkeep, runDashkeep, until } from './run-dashkeep.ts'
+import { spawnDashkeep } from './spawn-dashkeep.ts'
 import { startTrial, type Trial } from './trial.ts'
 
 const verbs = [

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type HttpProxyOptions, startHttpProxy } from '../http/http-proxy.ts'
 import { ownAuthority, ownAuthorityFile } from '../http/tls-front.ts'
 import { type ProxyTrial, startProxyTrial } from './proxy-trial.ts'
-import { spawnDashkeep } from './run-dashkeep.ts'
+import { spawnDashkeep } from './spawn-dashkeep.ts'
 import { startTrial } from './trial.ts'
 
 const secret = 'open-sesame'
@@ -80,7 +80,7 @@ describe('behind a proxy', () => {
     [
       'refuses the password',
       { credentials: 'me:other' },
-      /refuses the user or password, or wants one \(status 407\)/,
+      /requires another user or password \(status 407\)/,
     ],
     [
       'refuses the host',
@@ -107,7 +107,7 @@ describe('behind a proxy', () => {
     const HTTPS_PROXY = `socks5://me:${secret}@proxy:1080`
     const { exitCode, stderr } = await trial.run(['config', 'check'], { HTTPS_PROXY })
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('HTTPS_PROXY: expected the address of a proxy')
+    expect(stderr).toContain('HTTPS_PROXY: expected the http:// or https:// address of a proxy')
     expect(stderr).not.toContain(secret)
   })
 })

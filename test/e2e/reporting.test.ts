@@ -41,7 +41,7 @@ const tuesday = new Date('2026-11-17T03:15:00Z')
 const wednesday = new Date('2026-11-18T03:15:00Z')
 
 describe('a single backup tells', () => {
-  it('of a failure, with the last good snapshot that the archive knows', async () => {
+  it('of a failure, with the last good snapshot of the archive', async () => {
     await using receiver = await startReceiver()
     await using trial = await startTrial()
     const env = {

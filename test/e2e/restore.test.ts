@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { DashkeepError } from '../../src/errors.ts'
 import { sampleObjects } from '../../src/sandbox/sample-account.ts'
 import { startS3Server } from '../s3-server/s3-server.ts'
-import { askDashkeep, jsonLines, runDashkeep, spawnDashkeep, until } from './run-dashkeep.ts'
+import { askDashkeep, jsonLines, runDashkeep, until } from './run-dashkeep.ts'
+import { spawnDashkeep } from './spawn-dashkeep.ts'
 import { accountsFrom, readTree, shop, shopId, startTrial, type Trial, types } from './trial.ts'
 
 /** A service that takes imports, with a snapshot of it. */
@@ -217,6 +218,21 @@ describe('restore --to-service', () => {
     expect(importsOf(trial)).toEqual([])
   })
 
+  it('sends nothing when an object to overwrite changes during the backup', async () => {
+    const { trial, snapshot } = await startWithSnapshot()
+    await using _ = trial
+    const edited = trial.sandbox.objects(shopId, 'dashboard')
+    rename(trial)
+    // The plan and the backup export the dashboards first.
+    trial.sandbox.faults.add({ operation: 'export', type: 'dashboard', after: 2, body: edited })
+    const args = ['restore', snapshot, '--to-service', '--overwrite', '--yes']
+    const { exitCode, stderr } = await trial.run(args)
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain(`Cannot restore: ${overview} changed in the service after the plan`)
+    expect(stderr).toContain(`hint: nothing was sent; plan again from snapshot ${snapshot}`)
+    expect(importsOf(trial)).toEqual([])
+  })
+
   it('sends no request that is larger than the limit, but for an object that is', async () => {
     const { trial, before } = await startWithSnapshot()
     await using _ = trial
@@ -235,7 +251,21 @@ describe('restore --to-service', () => {
     }
   })
 
-  it('says which objects failed, exits 3, and brings them when it is run again', async () => {
+  it('lists what the service ignored when objects are not restored', async () => {
+    const { trial } = await startWithSnapshot()
+    await using _ = trial
+    trial.sandbox.setObjects(shopId, 'dashboard', sampleObjects().dashboard.slice(1))
+    const body = JSON.stringify({ created: [], updated: [], ignored: [overview], failed: [] })
+    trial.sandbox.faults.add({ operation: 'import', after: 1, body })
+    const { exitCode, stdout } = await trial.run(['restore', '--to-service', '--yes'])
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('restored 0 of 1 object')
+    expect(stdout).toMatch(/The service ignored 1 object, .*id:\n {2}! dashboard:shop-overview\n/)
+    const json = await trial.run(['restore', '--to-service', '--yes', '--json'])
+    expect(JSON.parse(json.stdout)).toMatchObject({ result: { ignored: [overview] } })
+  })
+
+  it('ends in exit code 3 with the objects that failed, and sends them when it is run again', async () => {
     const { trial, before } = await startWithSnapshot()
     await using _ = trial
     empty(trial)
@@ -255,7 +285,7 @@ describe('restore --to-service', () => {
     expect(objectsOf(trial)).toEqual(before)
   })
 
-  it('exits 3 when the service names a failure, whatever an export shows', async () => {
+  it('ends in exit code 3 when the service reports a failure, also if an export shows the object', async () => {
     const { trial } = await startWithSnapshot()
     await using _ = trial
     empty(trial)
@@ -277,7 +307,7 @@ describe('restore --to-service', () => {
     expect(JSON.parse(stdout).result).toMatchObject({ restored: 0, absent: { length: 14 } })
   })
 
-  it('gives up on 429, says how far it came, and finishes when it is run again', async () => {
+  it('stops at status 429 with the number of restored objects, and finishes when it is run again', async () => {
     const { trial, before } = await startWithSnapshot()
     await using _ = trial
     empty(trial)
@@ -352,7 +382,7 @@ describe('restore --to-service', () => {
     expect(objectsOf(trial)).toEqual(before)
   })
 
-  it('stops at another kibanaVersion, unless it is told otherwise', async () => {
+  it('refuses another kibanaVersion without --any-version', async () => {
     const { trial } = await startWithSnapshot()
     await using _ = trial
     for (const type of types) {
@@ -373,7 +403,7 @@ describe('restore --to-service', () => {
     const other = { DASHKEEP_API_TOKEN: trial.sandbox.tokens(100002)[0] }
     const refused = await trial.run(['restore', '--to-service', '--yes'], other)
     expect(refused.exitCode).toBe(2)
-    expect(refused.stderr).toContain('the token of default belongs to account 100002')
+    expect(refused.stderr).toContain('the token belongs to account 100002')
     expect(refused.stderr).toContain('--into-account "default"')
     const named = ['restore', '--to-service', '--into-account', 'default', '--yes']
     expect((await trial.run(named, other)).exitCode).toBe(0)
@@ -397,7 +427,7 @@ describe('restore --to-service', () => {
     expect(requestedImports(trial)).toEqual([])
   })
 
-  it('restores a suspect snapshot only when it is told to', async () => {
+  it('refuses a suspect snapshot without --allow-suspect', async () => {
     const { trial, snapshot } = await startWithSnapshot()
     await using _ = trial
     trial.sandbox.setObjects(shopId, 'search', [])
@@ -437,13 +467,13 @@ describe('restore --to-service', () => {
     expect(stderr).toContain(
       'Cannot restore into the service: the service has no endpoint for imports (status 404',
     )
-    expect(stderr).toMatch(/hint: Not every service takes imports: .* --form deployed/)
+    expect(stderr).toMatch(/hint: not every service accepts imports: .* --form deployed/)
     expect(stderr).not.toContain('import failed')
     // The present state is kept only for a restore that begins.
     expect(await trial.snapshots()).toHaveLength(1)
   })
 
-  it('says with --dry-run, too, that the service takes no imports', async () => {
+  it('reports with --dry-run, too, that the service accepts no imports', async () => {
     await using trial = await startTrial()
     await trial.run(['backup'])
     rename(trial)
@@ -643,7 +673,7 @@ describe('restore --drill', () => {
     expect((await trial.run(['restore', '--drill'])).exitCode).toBe(0)
   })
 
-  it('exits 5 and says why when a snapshot cannot be restored', async () => {
+  it('ends in exit code 5 with the reason when a snapshot cannot be restored', async () => {
     const { trial } = await startWithSnapshot()
     await using _ = trial
     const [path] = [...(await trial.files()).keys()].filter((key) =>

@@ -1,10 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { runCli } from '../../src/cli/run.ts'
 import type { Environment } from '../../src/config/config.ts'
 
@@ -14,14 +9,6 @@ export interface Finished {
   readonly stdout: string
   readonly stderr: string
 }
-
-/**
- * Where processes of the tests keep compiled code, for each other and for the next run: loading the
- * program takes half the time then.
- */
-export const compileCache = join(tmpdir(), 'dashkeep-test-compile-cache')
-
-const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** Runs one command line in this process, as in a pipe, with nothing of its environment but `env`. */
 export async function runDashkeep(
@@ -104,65 +91,6 @@ function createCapture(onText: (text: string) => void = () => {}) {
     },
   })
   return { stream, text: () => Buffer.concat(chunks).toString() }
-}
-
-/** A process of its own. Disposing kills it if it still runs. */
-export interface Spawned extends AsyncDisposable {
-  readonly pid: number
-  readonly finished: Promise<Finished & { signal: NodeJS.Signals | null }>
-  kill(signal: NodeJS.Signals): void
-  /** What it has written to standard output so far. */
-  stdout(): string
-  /** The same of standard error. */
-  stderr(): string
-}
-
-/**
- * Starts `src/main.ts` with pipes for its output; `node` are options for Node itself, and
- * `withoutReader` closes the reading end of standard error at once.
- */
-export function spawnDashkeep(
-  args: readonly string[],
-  options: { env: Environment; node?: readonly string[]; withoutReader?: boolean },
-): Spawned {
-  const { env, node = [], withoutReader } = options
-  return spawnProcess(process.execPath, [...node, mainFile, ...args], { env, withoutReader })
-}
-
-/** Starts a program with pipes for its output. */
-export function spawnProcess(
-  file: string,
-  args: readonly string[],
-  { env, withoutReader }: { env: Environment; withoutReader?: boolean | undefined },
-): Spawned {
-  const child = spawn(file, args, {
-    env: { NODE_COMPILE_CACHE: compileCache, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const out: Buffer[] = []
-  const err: Buffer[] = []
-  child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
-  child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
-  if (withoutReader) child.stderr.destroy()
-  const stdout = () => Buffer.concat(out).toString()
-  const stderr = () => Buffer.concat(err).toString()
-  const finished = once(child, 'close').then(([code, signal]) => ({
-    exitCode: (code as number | null) ?? -1,
-    signal: signal as NodeJS.Signals | null,
-    stdout: stdout(),
-    stderr: stderr(),
-  }))
-  return {
-    pid: child.pid ?? 0,
-    finished,
-    kill: (signal) => void child.kill(signal),
-    stdout,
-    stderr,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL')
-      await finished
-    },
-  }
 }
 
 /** Waits until something is so; fails after a while that no machine should need. */

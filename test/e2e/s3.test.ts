@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type S3Server, startS3Server } from '../s3-server/s3-server.ts'
 import { type BucketTrial, startBucketTrial } from './bucket-trial.ts'
-import { accountsOf, jsonLines, spawnDashkeep } from './run-dashkeep.ts'
+import { accountsOf, jsonLines } from './run-dashkeep.ts'
+import { spawnDashkeep } from './spawn-dashkeep.ts'
 import { shopId, types } from './trial.ts'
 
 /** A trial with its archive on the tests' own server. */
@@ -168,7 +169,7 @@ describe('a bucket that cannot take the archive', () => {
       'it does not exist',
       { DASHKEEP_STORE: 's3://no-such-bucket/x' },
       /the bucket no-such-bucket does not exist/,
-      /Create it first/,
+      /create the bucket/,
     ],
     [
       'the access key is unknown',

@@ -194,7 +194,7 @@ describe('two services whose account ids coincide in one store', () => {
     expect((await backUp(trial, changes)).exitCode).toBe(0)
   })
 
-  it('are taken for one that has moved once somebody says so', async () => {
+  it('count as one service that has moved after --accept-service', async () => {
     await using two = await startTwo()
     const { trial, changes, moved } = two
     await backUp(trial, changes)

@@ -213,6 +213,22 @@ describe.each(servers)('an archive in a bucket %s', (_name, start) => {
     },
   )
 
+  it.skipIf(start === undefined)(
+    'takes these requests for a copy, and deletes nothing',
+    async () => {
+      await using bucket = (await start?.()) ?? expect.fail()
+      await using started = await startBucketTrial(bucket)
+      const { trial, env } = started
+      const copyEnv = { ...env, DASHKEEP_STORE: trial.env.DASHKEEP_STORE }
+      for (const days of [0, 1]) await backup(trial, days, copyEnv)
+      const args = ['copy', '--to', env.DASHKEEP_STORE ?? '', '--json']
+      const count = () => countRequests(bucket.endpoint, () => trial.run(args, copyEnv))
+      // Three files and a manifest, then the manifest of the snapshot that shares them; each read back.
+      expect((await count()).requests).toEqual({ LIST: 1, PUT: 5, GET: 5 })
+      expect((await count()).requests).toEqual({ LIST: 1 })
+    },
+  )
+
   it.skipIf(start === undefined)('heals in one run after a byte has changed', async () => {
     await using bucket = (await start?.()) ?? expect.fail()
     await using started = await startBucketTrial(bucket)

@@ -9,7 +9,8 @@ import { leaveOut } from '../left-out.ts'
 import { findRealS3Server, type RealS3Server, withRealS3Server } from '../s3-server/ceph.ts'
 import { type BucketTrial, startBucketTrial } from './bucket-trial.ts'
 import { countRequests } from './count-requests.ts'
-import { jsonLines, spawnDashkeep } from './run-dashkeep.ts'
+import { jsonLines } from './run-dashkeep.ts'
+import { spawnDashkeep } from './spawn-dashkeep.ts'
 
 const snapshots = 10_000
 const hour = 3600_000

@@ -8,7 +8,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ownAuthorityFile } from '../http/tls-front.ts'
 import { leaveOut } from '../left-out.ts'
 import { startProxyTrial } from './proxy-trial.ts'
-import { spawnDashkeep, until } from './run-dashkeep.ts'
+import { until } from './run-dashkeep.ts'
+import { spawnDashkeep } from './spawn-dashkeep.ts'
 
 /** Runs a program that sees other host names than the rest of this machine. */
 const withHosts = ['--map-root-user', '--mount', 'sh', '-c']
@@ -123,13 +124,13 @@ describe.skipIf(!isThere)('behind a real proxy', () => {
       'another password',
       (address) => address.replace(secret, 'other'),
       [],
-      'refuses the user or password',
+      'requires another user or password',
     ],
     [
       'no password',
       (address) => address.replace(`me:${secret}@`, ''),
       [],
-      'refuses the user or password',
+      'requires another user or password',
     ],
     [
       'a denied host',

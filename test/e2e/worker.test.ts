@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { startReceiver } from '../run/notify/receiver.ts'
-import { jsonLines, runDashkeep, type Spawned, spawnDashkeep, until } from './run-dashkeep.ts'
+import { jsonLines, runDashkeep, until } from './run-dashkeep.ts'
+import { type Spawned, spawnDashkeep } from './spawn-dashkeep.ts'
 import { startTrial, type Trial } from './trial.ts'
 
 /** A worker in a process of its own, whose schedule is due at New Year. */
@@ -65,7 +66,7 @@ describe('a worker process', () => {
     expect((await trial.files()).size).toBe(0)
   })
 
-  it('does not outlive the grace period, whatever still runs', async () => {
+  it('ends after the grace period, also during a run', async () => {
     await using trial = await startTrial()
     await using receiver = await startReceiver(() => new Promise<number>(() => {}))
     const DASHKEEP_CONFIG = await trial.write('grace.yaml', { worker: { grace: '0s' } })
@@ -119,7 +120,7 @@ describe('the worker verb', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(problem)])
   })
 
-  it('is reached from its own machine alone, unless it is told otherwise', async () => {
+  it('listens only on its own machine by default', async () => {
     await using trial = await startTrial()
     const { stdout } = await trial.run(['config', 'print', '--json'])
     expect(JSON.parse(stdout).worker.listen).toBe('127.0.0.1:5337')

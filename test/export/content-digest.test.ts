@@ -254,7 +254,7 @@ describe('an index of objects', () => {
     { maxLength: 40 },
   )
 
-  it('finds every object it holds and no other, and knows the state of each', () => {
+  it('finds exactly the objects that it holds, with the state of each', () => {
     fc.assert(
       fc.property(ids, fc.nat(40), (all, split) => {
         const held = all.slice(0, split)

@@ -51,7 +51,7 @@ const small = [
 const smallHits = ['{"_id":"a\\\\\\"}]{","n":[1,{"x":"é😀"}]}', '{"_id":"\\ud800\u2028"}', '{}']
 
 describe('an export document', () => {
-  it('gives exactly its hits, whatever is in it and wherever the chunks are cut', () => {
+  it('returns exactly its hits, for any content and any split into chunks', () => {
     fc.assert(
       fc.property(exportText, fc.array(fc.nat(), { maxLength: 8 }), (document, places) => {
         const { found, kibanaVersion, hits } = scan(cut(Buffer.from(document.text), places))
@@ -118,7 +118,7 @@ describe('an export document', () => {
     )
   })
 
-  it('says its kibanaVersion as soon as the hits begin, when the server sends it first', () => {
+  it('returns its kibanaVersion when the hits begin, if the server sends it first', () => {
     const scanner = createExportScanner(() => {})
     scanner.feed(Buffer.from('{"x":[1],"kibanaVersion":"7.1"'))
     expect(scanner.kibanaVersion()).toBeUndefined()
@@ -126,7 +126,7 @@ describe('an export document', () => {
     expect(scanner.kibanaVersion()).toBe('7.1')
   })
 
-  it('says its kibanaVersion at its end only, when the server sends it last', () => {
+  it('returns its kibanaVersion only at the end, if the server sends it last', () => {
     const scanner = createExportScanner(() => {})
     scanner.feed(Buffer.from('{"hits":[],"kibanaVersion":"7.1"}'))
     expect(scanner.kibanaVersion()).toBeUndefined()
@@ -135,7 +135,7 @@ describe('an export document', () => {
 })
 
 describe('a body that breaks off', () => {
-  it('is a failure worth repeating, at whatever byte it ends', () => {
+  it('fails with a transient error, for any byte at which it ends', () => {
     fc.assert(
       fc.property(exportText, ({ text }) => {
         const bytes = Buffer.from(text)

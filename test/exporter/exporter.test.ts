@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
 import { checkout } from '../documentation/blocks.ts'
-import { runDashkeep, spawnDashkeep, until } from '../e2e/run-dashkeep.ts'
+import { runDashkeep, until } from '../e2e/run-dashkeep.ts'
+import { spawnDashkeep } from '../e2e/spawn-dashkeep.ts'
 import { accountsFrom, shortLimits, startTrial, type Trial, types } from '../e2e/trial.ts'
 import { startS3Server } from '../s3-server/s3-server.ts'
 import { minutes } from '../worker/stepped-clock.ts'
@@ -73,6 +74,25 @@ describe('an exporter', () => {
       'dashkeep_build_info{version="0.1.0"}': 1,
     })
     expect(Object.keys(samples).filter((name) => name.includes('team-502'))).toHaveLength(1)
+  })
+
+  it('reports how far each copy is behind, and which one cannot be read', async () => {
+    const { trial, config, env, backUp } = await prepare()
+    await using _trial = trial
+    const copies = [
+      { name: 'offsite', url: join(trial.folder, 'second') },
+      { name: 'broken', url: await trial.write('a-file', 'no folder') },
+    ]
+    const DASHKEEP_CONFIG = await trial.write('copies.yaml', { ...config, copies })
+    await backUp(501, old)
+    await backUp(502, fresh)
+    await using exporter = await startExporter({ env: { ...env, DASHKEEP_CONFIG }, start })
+    await exporter.untilLogged('archive read')
+    expect(await exporter.samples()).toMatchObject({
+      'dashkeep_copy_missing_snapshots{copy="offsite"}': 2,
+      'dashkeep_copy_readable{copy="offsite"}': 1,
+      'dashkeep_copy_readable{copy="broken"}': 0,
+    })
   })
 
   it('ignores accounts that are not configured, and reports suspect ones', async () => {
@@ -289,8 +309,8 @@ describe('status --listen', () => {
     [['--listen', '5337'], 'Cannot listen on 5337: it is not host:port'],
     [['--listen', '127.0.0.1:70000'], 'Cannot listen on 127.0.0.1:70000: it is not host:port'],
     [['--listen', '127.0.0.1:0', '--interval', '1s'], 'it is not between 10s and 1d'],
-    [['--listen', '127.0.0.1:0', '--json'], "cannot be used with option '--json'"],
-    [['--listen', '127.0.0.1:0', '--account', 'a'], "cannot be used with option '-a, --account"],
+    [['--listen', '127.0.0.1:0', '--json'], 'Cannot use --listen with --json'],
+    [['--listen', '127.0.0.1:0', '--account', 'a'], 'Cannot use --listen with --account'],
     [['--interval', '1m'], 'Cannot use --interval: it needs --listen'],
   ])('refuses %s', async (args, problem) => {
     await using trial: Trial = await startTrial()

@@ -98,6 +98,9 @@ export function createFaultyStore(store: ObjectStore, strike?: Strike): FaultySt
       call(() => store.remove(key, options), {
         'keeps nothing and says it did': async () => {},
       }),
+    async *listPrefixes(options) {
+      yield* await call(() => Array.fromAsync(store.listPrefixes(options)))
+    },
     async *listUnfinished(options) {
       yield* await call(() => Array.fromAsync(store.listUnfinished(options)))
     },

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { createDirectoryStore } from '../../src/store/directory/store.ts'
 import { type Answers, exportBody } from '../archive/scripted-source.ts'
-import { spawnDashkeep } from '../e2e/run-dashkeep.ts'
+import { spawnDashkeep } from '../e2e/spawn-dashkeep.ts'
 import { shopId, startTrial } from '../e2e/trial.ts'
 import { leaveOut } from '../left-out.ts'
 import { changed, day, take, unchanged, writeHistory } from './history.ts'
@@ -80,7 +80,7 @@ describe('a disk that is full', () => {
     longMs,
   )
 
-  it('says nothing against a backup whose drill it stops', async ({ skip }) => {
+  it('does not count as damage when it stops a drill', async ({ skip }) => {
     await using disk = await mountSmallDisk()
     if (disk === undefined) return skip()
     await using trial = await startTrial()

@@ -90,6 +90,10 @@ function gated(store: ObjectStore, gate: Gate): ObjectStore {
       yield* await gate.pass(() => Array.fromAsync(store.list(...args)))
     },
     remove: (...args) => gate.pass(() => store.remove(...args)),
+    async *listPrefixes(...args) {
+      yield* await gate.pass(() => Array.fromAsync(store.listPrefixes(...args)))
+    },
+
     async *listUnfinished(...args) {
       yield* await gate.pass(() => Array.fromAsync(store.listUnfinished(...args)))
     },

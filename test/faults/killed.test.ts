@@ -1,11 +1,13 @@
 import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pMap from 'p-map'
 import { describe, expect, it } from 'vitest'
 import { createDirectoryStore } from '../../src/store/directory/store.ts'
-import { accountsOf, jsonLines, type Spawned, spawnDashkeep } from '../e2e/run-dashkeep.ts'
-import { shopId, startTrial, type Trial } from '../e2e/trial.ts'
+import { accountsOf, jsonLines } from '../e2e/run-dashkeep.ts'
+import { type Spawned, spawnDashkeep } from '../e2e/spawn-dashkeep.ts'
+import { readTree, shopId, startTrial, type Trial } from '../e2e/trial.ts'
 import { expectInvariant, readGood } from './invariant.ts'
 import { countPoints, longMs, sample, scaled } from './scale.ts'
 
@@ -64,6 +66,46 @@ function expectKilled(ended: Awaited<Spawned['finished']>, place: number): void 
   if (ended.exitCode === 0) expect(callsOf(ended)).toBeLessThan(place)
   else expect(ended.signal).toBe('SIGKILL')
 }
+
+describe('a copy that is killed', () => {
+  const tally = countPoints('processes killed during a copy into a folder')
+
+  it(
+    'holds only whole snapshots, and is completed by the next run, at whatever call of the file system',
+    async () => {
+      await using trial = await startTrial()
+      for (const more of [[], [], ['--full']]) await trial.run(['backup', ...more])
+      const whole = await trial.files()
+      const spawnCopy = (to: string, killAt?: number) => {
+        const changes = killAt === undefined ? {} : { DASHKEEP_TEST_KILL_AT: String(killAt) }
+        return spawnDashkeep(['copy', '--to', to, '--log-level', 'error'], {
+          env: { ...trial.env, ...changes },
+          node: ['--import', hook],
+        })
+      }
+      await using counting = spawnCopy(join(trial.folder, 'counted'))
+      const calls = callsOf(await counting.finished)
+      expect(calls).toBeGreaterThan(100)
+
+      const places = Array.from({ length: calls }, (_, at) => at + 1)
+      const killAt = (place: number) =>
+        tally.point(`killed at call ${place} of ${calls}`, async () => {
+          const to = join(trial.folder, `copy-${place}`)
+          await using copy = spawnCopy(to, place)
+          expectKilled(await copy.finished, place)
+          const snapshots = jsonLines((await trial.run(['list', '--json', '--store', to])).stdout)
+          if (snapshots.length > 0) {
+            expect((await trial.run(['verify', '--store', to])).exitCode).toBe(0)
+          }
+          expect((await trial.run(['copy', '--to', to])).exitCode).toBe(0)
+          const copied = [...(await readTree(to))].filter(([key]) => !key.startsWith('.'))
+          expect(new Map(copied)).toEqual(whole)
+        })
+      await pMap(sample(places, scaled(4, 100), 3), killAt, { concurrency: 2 })
+    },
+    longMs,
+  )
+})
 
 describe('a backup that is killed', () => {
   const tally = countPoints('processes killed during a backup into a folder')

@@ -23,7 +23,7 @@ describe('an archive of format 1, made in November 2026', () => {
     expect(JSON.parse(stdout)).toMatchObject({ snapshots: 6, defects: 0, sealed: 0 })
   })
 
-  it('says what it holds', async () => {
+  it('is shown with its objects', async () => {
     const { stdout } = await runDashkeep(['list', '--json'], { env })
     const manifests = []
     for (const { snapshot } of jsonLines(stdout)) {

@@ -42,7 +42,9 @@ describe('the variables of proxies', () => {
     const problems: string[] = []
     readProxies({ HTTPS_PROXY: address }, problems)
     expect(problems).toHaveLength(1)
-    expect(problems[0]).toMatch(/^HTTPS_PROXY: expected the address of a proxy/)
+    expect(problems[0]).toMatch(
+      /^HTTPS_PROXY: expected the http:\/\/ or https:\/\/ address of a proxy/,
+    )
     expect(problems[0]).not.toMatch(/sesame/)
   })
 })

@@ -54,7 +54,7 @@ describe('the S3 server of the tests', () => {
     client.destroy()
   })
 
-  it('keeps metadata and tags, and knows its uploads', async () => {
+  it('keeps metadata and tags, and lists its uploads', async () => {
     await using server = await startS3Server()
     const client = connect(server)
     const Metadata = { 'kibana-version': '9.2.0' }
@@ -71,7 +71,7 @@ describe('the S3 server of the tests', () => {
     client.destroy()
   })
 
-  it('keeps locks, makes them longer, and can forget them', async () => {
+  it('keeps and extends locks, and can drop them', async () => {
     for (const ignores of [[], ['lock']] as const) {
       await using server = await startS3Server({ objectLock: true, ignores })
       const client = connect(server)
@@ -98,7 +98,7 @@ describe('the S3 server of the tests', () => {
     }
   })
 
-  it('flips a byte on the way in or out, and forgets what it confirmed', async () => {
+  it('flips a byte of a request or an answer, and drops what it confirmed', async () => {
     await using server = await startS3Server()
     const client = connect(server)
     const read = async (Key: string) => {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type BucketSetup,
   handlers,
@@ -29,7 +28,8 @@ export type Fault = {
       readonly more?: string
     }
   | { readonly kind: 'drop-before' | 'drop-after' | 'hang' | 'pretend' | 'upgrade' | 'drip-body' }
-  | { readonly kind: 'slow'; readonly delayMs: number }
+  /** Answers once the promise resolves. */
+  | { readonly kind: 'late'; readonly until: () => Promise<unknown> }
   | { readonly kind: 'cut-body' | 'stall-body' | 'flip-byte'; readonly afterBytes: number }
 )
 
@@ -93,7 +93,7 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     if (fault?.kind === 'hang') return
     if (fault?.kind === 'upgrade') return void response.socket?.write(switching)
     if (fault?.kind === 'drop-before') return void response.destroy()
-    if (fault?.kind === 'slow') await sleep(fault.delayMs)
+    if (fault?.kind === 'late') await fault.until()
     const nowhere = { setup: options, objects: new Map(), uploads: new Map() }
     const target = fault?.kind === 'pretend' ? nowhere : bucket
     const result = perform(target, request, options, fault)
@@ -147,11 +147,12 @@ function refuse(request: S3Request, options: S3ServerOptions): S3Answer | undefi
   if (options.unsupported?.includes(request.operation)) return answerError(501, 'NotImplemented')
   const sent = headers['x-amz-content-sha256'] ?? ''
   if (sent.startsWith('STREAMING-')) return answerError(501, 'NotImplemented')
-  if (sent !== 'UNSIGNED-PAYLOAD' && sent !== sha256(body).toString('hex')) {
+  const digest = createHash('sha256').update(body).digest()
+  if (sent !== 'UNSIGNED-PAYLOAD' && sent !== digest.toString('hex')) {
     return answerError(400, 'XAmzContentSHA256Mismatch')
   }
   const checksum = headers['x-amz-checksum-sha256']
-  if (checksum !== undefined && checksum !== sha256(body).toString('base64')) {
+  if (checksum !== undefined && checksum !== digest.toString('base64')) {
     return answerError(400, 'BadDigest')
   }
   const md5 = headers['content-md5']
@@ -235,8 +236,4 @@ function flipByte(bytes: Buffer, position: number): Buffer {
   const copy = Buffer.from(bytes)
   if (position < copy.length) copy[position] = (copy[position] ?? 0) ^ 1
   return copy
-}
-
-function sha256(bytes: Buffer): Buffer {
-  return createHash('sha256').update(bytes).digest()
 }

@@ -375,7 +375,8 @@ function completeUpload(bucket: ServedBucket, id: string, request: string): S3An
     return answerError(400, 'EntityTooSmall')
   }
   const { key, metadata, encryption } = upload
-  const etag = `"${createHash('md5').update(Buffer.concat(bodies)).digest('hex')}-${parts.length}"`
+  const etags = parts.map((part) => part?.etag).join('')
+  const etag = `"${md5(Buffer.from(etags))}-${parts.length}"`
   const body = Buffer.concat(bodies)
   bucket.objects.set(key, { body, etag, modifiedAt: new Date(), metadata, tags: '', encryption })
   bucket.uploads.delete(id)
@@ -383,5 +384,9 @@ function completeUpload(bucket: ServedBucket, id: string, request: string): S3An
 }
 
 function quotedMd5(bytes: Uint8Array): string {
-  return `"${createHash('md5').update(bytes).digest('hex')}"`
+  return `"${md5(bytes)}"`
+}
+
+function md5(bytes: Uint8Array): string {
+  return createHash('md5').update(bytes).digest('hex')
 }

@@ -27,7 +27,7 @@ describe('import', () => {
     ])
   })
 
-  it('goes where it is told to', async () => {
+  it('is sent to the configured path', async () => {
     await using server = await startScriptedServer([json(answer)])
     await using client = quickClient(server.url, { pathPrefix: '/v1', importPath: '/objects/put' })
     await client.importObjects(batch)
@@ -54,8 +54,8 @@ describe('import', () => {
   })
 
   it.each([
-    [404, 'Not every service takes imports'],
-    [413, 'Lower the limit for the size of an import'],
+    [404, 'not every service accepts imports'],
+    [413, 'lower limits.maxImportBytes'],
   ])('says what to try after status %i', async (status, hint) => {
     await using server = await startScriptedServer([json({ message: 'no' }, { status })])
     await using client = quickClient(server.url)

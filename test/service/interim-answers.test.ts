@@ -22,9 +22,9 @@ describe('an answer 101, which leaves HTTP', () => {
     const error = await serviceErrorOf(client.whoami())
     expect(error).toMatchObject({ code: 'network', transient: false, attempt: 1 })
     expect(error.message).toContain(
-      `Cannot find out whom the token belongs to: ${server.url} answers 101 and leaves HTTP`,
+      `Cannot find the account of the token: ${server.url} answers with status 101, which ends HTTP`,
     )
-    expect(error.hint).toMatch(/^Check the base address/)
+    expect(error.hint).toMatch(/^check the base address/)
     await server.closed
   })
 })

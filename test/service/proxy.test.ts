@@ -104,7 +104,7 @@ describe('a proxy that does not connect', () => {
     const error = await serviceErrorOf(scene.client.whoami())
     expect(error).toMatchObject({ code: 'network', transient: false, attempt: 1 })
     expect(error.message).toBe(
-      `Cannot find out whom the token belongs to: ${scene.subject} refuses the user or password, or wants one (status 407)`,
+      `Cannot find the account of the token: ${scene.subject} requires another user or password (status 407)`,
     )
     expect(error.hint).toContain('http://user:password@')
     expect(everythingIn(error)).not.toContain('sesame')
@@ -151,7 +151,7 @@ describe('a proxy that does not connect', () => {
     const error = await serviceErrorOf(scene.client.whoami())
     expect(error.message).toMatch(/: the proxy [\w.-]+:\d+ \(HTTPS_PROXY\) /)
     expect(error.message).toMatch(message)
-    expect(error.hint).toContain('Check HTTPS_PROXY')
+    expect(error.hint).toContain('check HTTPS_PROXY')
   })
 
   it('is not there: a request without TLS says the same', async () => {
@@ -186,7 +186,7 @@ describe('behind a tunnel', () => {
     await using scene = await startBehindProxy()
     const error = await serviceErrorOf(scene.client.whoami())
     expect(error).toMatchObject({ code: 'network', transient: false })
-    expect(error.message).toContain(`no secure connection to https://${scene.host}`)
+    expect(error.message).toContain(`a secure connection to https://${scene.host}`)
     expect(error.hint).toContain('NODE_EXTRA_CA_CERTS')
   })
 

@@ -63,7 +63,7 @@ describe.each(operations)('%s', (_name, ask) => {
     expect(error.message).toContain(
       "the token's account is in region us-east-1, the base address serves region eu",
     )
-    expect(error.hint).toContain('Use the base address of region us-east-1')
+    expect(error.hint).toContain('use the base address of region us-east-1')
   })
 
   it('keeps error code and request id of what is rejected', async () => {
@@ -216,7 +216,7 @@ it('tells a connection that is refused', async () => {
   const error = await serviceErrorOf(client.whoami())
   expect(error).toMatchObject({ code: 'network', transient: true })
   expect(error.message).toBe(
-    `Cannot find out whom the token belongs to: ${gone.url} cannot be reached (ECONNREFUSED)`,
+    `Cannot find the account of the token: ${gone.url} cannot be reached (ECONNREFUSED)`,
   )
 })
 
@@ -241,10 +241,10 @@ it.each([
   ['ENOTFOUND', 'network', true, 'cannot be resolved'],
   ['EAI_AGAIN', 'network', true, 'cannot be resolved'],
   ['UND_ERR_CONNECT_TIMEOUT', 'timeout', true, 'did not answer in time'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'network', false, 'no secure connection'],
-  ['CERT_HAS_EXPIRED', 'network', false, 'no secure connection'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'network', false, 'no secure connection'],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'network', false, 'no secure connection'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'network', false, 'a secure connection'],
+  ['CERT_HAS_EXPIRED', 'network', false, 'a secure connection'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'network', false, 'a secure connection'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'network', false, 'a secure connection'],
   ['HPE_INVALID_CONSTANT', 'network', false, 'is not HTTP'],
   ['SOMETHING_NEW', 'network', false, 'failed'],
 ])('explains the network error %s', (code, errorCode, transient, state) => {

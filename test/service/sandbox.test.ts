@@ -53,7 +53,7 @@ function settingsOf(account: SubAccount) {
 }
 
 describe.each(['specified', 'deployed'] as const)('the service in its %s form', (form) => {
-  it('says whom the token belongs to', async () => {
+  it('returns the account that the token belongs to', async () => {
     await using sandbox = await start({ form })
     await using client = clientOf(sandbox)
     expect(await client.whoami()).toEqual({ accountId: 101, accountName: 'Production' })

@@ -61,7 +61,7 @@ describe('text from the service', () => {
     )
   })
 
-  it('is one bounded line without the token, whatever comes', () => {
+  it('is one line of limited length without the token, for any answer', () => {
     const sanitize = createSanitizer(token)
     const pieces = fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.constant(token)))
     fc.assert(

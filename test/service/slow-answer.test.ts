@@ -36,7 +36,7 @@ describe('an answer that comes drop by drop and never ends', () => {
     const error = await serviceErrorOf(client.whoami())
     expect(error).toMatchObject({ code: 'timeout', transient: false, attempt: 1 })
     expect(error.message).toBe(
-      `Cannot find out whom the token belongs to: ${server.url} has not sent the whole answer after 0.1 s`,
+      `Cannot find the account of the token: ${server.url} has not sent the whole answer after 0.1 s`,
     )
     expect(error.hint).toContain('limits.answerTimeoutMs')
   })

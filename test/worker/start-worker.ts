@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { selectAccounts } from '../../src/cli/select/choose-account.ts'
+import { chooseAccounts } from '../../src/cli/select/choose-account.ts'
 import type { Environment } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { DashkeepError } from '../../src/errors.ts'
@@ -55,7 +55,7 @@ export async function startWorker(options: {
   const ended = runWorker({
     async load() {
       const config = await loadConfig(env, {}, ['accounts', 'store'])
-      return { config: await selectAccounts(config, options.account), configured: config.accounts }
+      return chooseAccounts(config, options.account)
     },
     env,
     log,

@@ -19,7 +19,7 @@ describe('the configuration of a worker', () => {
       .log()
       .flatMap(({ msg, reason }) => (msg === 'backup failed' ? reason : []))
     expect(reasons.toSorted()).toEqual([
-      expect.stringMatching(/^Cannot find out whom the token belongs to: the service refuses/),
+      expect.stringMatching(/^Cannot find the account of the token: the service refuses/),
       expect.stringMatching(/^Cannot read the token: .*token-502 is not there$/),
     ])
     await worker.stepUntilEnded(5 * minutes, 3)

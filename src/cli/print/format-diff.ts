@@ -1,12 +1,17 @@
-import type { Difference, ObjectDiff, PanelPlace, Step } from '../../objects/diff-objects.ts'
+import { commonEnds } from '../../objects/compare-texts.ts'
+import type { Difference, ObjectDiff, Step } from '../../objects/diff-objects.ts'
 import { findGaps } from '../../objects/list-gaps.ts'
+import type { JsonValue } from '../../objects/lossless-json.ts'
 import {
-  asJsonObject,
-  asText,
-  type JsonObject,
-  type JsonValue,
-  stringifyLossless,
-} from '../../objects/lossless-json.ts'
+  describeMove,
+  formatPath,
+  formatStep,
+  formatValue,
+  isPanel,
+  ownPath,
+  sameContent,
+  shorten,
+} from '../../objects/name-difference.ts'
 import { plural } from '../../wording.ts'
 import type { Colors } from './colors.ts'
 import { widthOf } from './table.ts'
@@ -17,11 +22,8 @@ const CONTEXT = 20
 /** Lines of a text shown. */
 const MAX_LINES = 40
 
-/** Printed when the bytes differ and the expanded content is equal. */
-const sameContent = 'the same content in different bytes'
-
 /** How differences are printed. */
-export interface DiffStyle {
+interface DiffStyle {
   readonly colors: Colors
   /** Maximum number of differences. */
   readonly limit?: number | undefined
@@ -33,9 +35,6 @@ interface LineStyle {
   readonly colors: Colors
   readonly columns: number
 }
-
-/** Lines of any length. */
-const wide = { columns: Number.POSITIVE_INFINITY }
 
 /** Formats each difference as one line, or as several when the texts are long. */
 export function formatDifferences(
@@ -53,7 +52,8 @@ export function formatDifferences(
 
 function formatDifference(difference: Difference, diff: ObjectDiff, style: LineStyle): string[] {
   const { colors } = style
-  const path = formatPath(difference.path, diff, style)
+  const maxTitle = Math.min(MAX_VALUE, Math.ceil(style.columns / 4))
+  const path = formatPath(difference.path, diff, maxTitle)
   switch (difference.kind) {
     case 'added':
       return [`${colors.green('+')} ${path}${describeItem(difference.path, difference.after)}`]
@@ -73,16 +73,6 @@ function formatDifference(difference: Difference, diff: ObjectDiff, style: LineS
 /** The value of an item. A panel has none: its label names it. */
 function describeItem(path: readonly Step[], value: JsonValue): string {
   return isPanel(path.at(-1)) ? '' : `: ${formatValue(value)}`
-}
-
-function describeMove(before: PanelPlace, after: PanelPlace): string {
-  const corner = ({ x, y }: PanelPlace) => `column ${x}, row ${y}`
-  const size = ({ width, height }: PanelPlace) => `${width}×${height}`
-  const parts: string[] = []
-  if (corner(before) !== corner(after))
-    parts.push(`moved from ${corner(before)} to ${corner(after)}`)
-  if (size(before) !== size(after)) parts.push(`resized from ${size(before)} to ${size(after)}`)
-  return parts.join(', ')
 }
 
 function formatChange(
@@ -139,69 +129,6 @@ function cutToDifference(before: string, after: string): [string, string] {
   return [cut(before), cut(after)]
 }
 
-/** The number of equal characters at the start and at the end of two texts. */
-function commonEnds(left: string, right: string) {
-  const shorter = Math.min(left.length, right.length)
-  let start = 0
-  while (start < shorter && left[start] === right[start]) start += 1
-  let end = 0
-  while (end < shorter - start && left[left.length - 1 - end] === right[right.length - 1 - end]) {
-    end += 1
-  }
-  return { start, end }
-}
-
-function formatValue(value: JsonValue): string {
-  return shorten(stringifyLossless(value))
-}
-
-function shorten(text: string, max = MAX_VALUE): string {
-  return text.length > max ? `${text.slice(0, max)}…` : text
-}
-
-/** `panelsJSON › panel 3 (Errors by host) › title`: the path inside the saved object. */
-function formatPath(
-  path: readonly Step[],
-  diff: ObjectDiff,
-  { columns }: Pick<LineStyle, 'columns'>,
-): string {
-  const maxTitle = Math.min(MAX_VALUE, Math.ceil(columns / 4))
-  const steps = ownPath(path, diff.type).map((step) => formatStep(step, diff, maxTitle))
-  return steps.join(' › ') || 'the hit'
-}
-
-/** A path without the members that surround every saved object; in the oldest form only `_source`. */
-function ownPath(path: readonly Step[], type: string): readonly Step[] {
-  if (path[0] !== '_source') return path
-  const own = path[1] === type && path.length > 2 ? path.slice(2) : path.slice(1)
-  return own[0] === 'kibanaSavedObjectMeta' && own.length > 1 ? own.slice(1) : own
-}
-
-function formatStep(step: Step, diff: ObjectDiff, maxTitle = MAX_VALUE): string {
-  if (typeof step === 'string') return step
-  if (typeof step === 'number') return `[${step}]`
-  const key = step.key
-  const label = isPanel(step) ? `panel ${key}` : `${step.by} ${key}`
-  const title = titleOfItem(step.item, diff)
-  return title === undefined ? label : `${label} (${shorten(title, maxTitle)})`
-}
-
-function isPanel(step: Step | undefined): boolean {
-  return typeof step === 'object' && step.by === 'panelIndex'
-}
-
-/** The title of an item, or the object that it shows. */
-function titleOfItem(item: JsonObject, { references }: ObjectDiff): string | undefined {
-  const config = asJsonObject(item.get('embeddableConfig'))
-  const inner = asJsonObject(config?.get('attributes')) ?? asJsonObject(config?.get('savedVis'))
-  const titles = [item, config, inner].map((holder) => asText(holder?.get('title')))
-  const panelRefName = item.get('panelRefName')
-  const shown = references.find(({ name }) => name === panelRefName)
-  const named = item.has('panelIndex') ? asText(item.get('id')) : undefined
-  const kind = asText(item.get('type'))
-  return [...titles, shown?.id, named, kind].find((text) => text !== undefined && text !== '')
-}
-
 /** Summarizes the differences in one line: title, panels, members. */
 export function summarizeDifferences(diff: ObjectDiff): string {
   const { differences, type } = diff
@@ -227,7 +154,7 @@ export function summarizeDifferences(diff: ObjectDiff): string {
     const only = first && others.length === 0
     parts.push(
       only
-        ? `${formatPath(first.path, diff, wide)} ${first.kind}`
+        ? `${formatPath(first.path, diff)} ${first.kind}`
         : `${name}: ${plural(others.length + 1, 'difference')}`,
     )
   }

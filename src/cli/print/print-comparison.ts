@@ -24,7 +24,7 @@ export interface Comparison {
 }
 
 interface PrintOptions {
-  /** Counts only. */
+  /** Prints only the numbers of objects. */
   readonly stat: boolean
   /** Prints all differences: `--object` names one object. */
   readonly whole: boolean
@@ -85,8 +85,10 @@ async function toJson(
       touched: named(touched),
     })
   }
+  const [accountId, other] = [before, after].map(({ manifest }) => manifest.account.id)
   return {
-    accountId: before.manifest.account.id,
+    accountId,
+    otherAccountId: other === accountId ? undefined : other,
     before: sideToJson(before),
     after: isLive ? { service: after.manifest.service } : sideToJson(after),
     types,
@@ -100,10 +102,11 @@ function sideToJson({ manifest: { snapshot, takenAt } }: SnapshotSide): JsonDocu
 function printSides({ print, colors }: Terminal, { before, after, isLive }: Comparison): void {
   const side = ({ manifest: { snapshot, takenAt, suspect } }: SnapshotSide) =>
     `${colors.bold(snapshot)}  ${formatTime(new Date(takenAt))} UTC${suspect ? colors.yellow('  suspect') : ''}`
-  print(`from  ${side(before)}`)
-  print(
-    `to    ${isLive ? `${colors.bold('the service')}  ${after.manifest.service}` : side(after)}`,
-  )
+  const [one, other] = [before, after].map(({ manifest }) => manifest.account.id)
+  const owner = (id: number | undefined) => (one === other ? '' : `  account ${id}`)
+  print(`from  ${side(before)}${owner(one)}`)
+  const live = () => `${colors.bold('the service')}  ${after.manifest.service}`
+  print(`to    ${isLive ? live() : side(after)}${owner(other)}`)
   const { onlyBefore, onlyAfter } = sharedTypes(before.manifest, after.manifest)
   for (const [types, where] of [
     [onlyBefore, 'from'],

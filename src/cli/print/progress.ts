@@ -3,7 +3,7 @@ import { cleanLine } from '../../clean-text.ts'
 import { formatBytes, plural } from '../../wording.ts'
 
 /** What a step counts, and the totals if they are known. */
-export interface StepSize {
+interface StepSize {
   /** What is counted, such as `snapshot`. */
   readonly unit?: string | undefined
   readonly total?: number | undefined
@@ -13,7 +13,7 @@ export interface StepSize {
 }
 
 /** An action of a store on one object. */
-export type StoreAction = 'list' | 'read' | 'remove'
+type StoreAction = 'list' | 'read' | 'remove'
 
 /**
  * A line at the bottom of a terminal: the present step, its counts, rate and duration, and the

@@ -1,16 +1,7 @@
-import type { Manifest } from '../../archive/manifest.ts'
 import type { MissingObject, Selection } from '../../restore/choose.ts'
-import type { RestoreSource } from '../../restore/source.ts'
+import type { Restoring } from '../../restore/restoring.ts'
 import { formatAge, formatTime, plural } from '../../wording.ts'
 import type { Terminal } from '../terminal.ts'
-
-/** The source of a restore and the chosen objects. */
-export interface Restoring {
-  readonly source: RestoreSource
-  /** The snapshot's manifest; undefined for a folder. */
-  readonly manifest: Manifest | undefined
-  readonly selection: Selection
-}
 
 /** Maximum number of lines of each kind; `--json` has them all. */
 export const MAX_SHOWN = 20

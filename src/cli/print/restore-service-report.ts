@@ -1,5 +1,3 @@
-import type { Account } from '../../archive/source.ts'
-import type { AccountConfig } from '../../config/config.ts'
 import type { PatchOperation } from '../../objects/diff-objects.ts'
 import type { JsonDocument } from '../../objects/lossless-json.ts'
 import type { AppliedRestore } from '../../restore/apply.ts'
@@ -10,23 +8,22 @@ import {
   type RestoreAction,
   type RestorePlan,
 } from '../../restore/plan.ts'
-import { exitCodeOf, exitCodes } from '../../run/exit-codes.ts'
+import type { Restoring } from '../../restore/restoring.ts'
+import { exitCodes } from '../../run/exit-codes.ts'
+import {
+  errorsOfRestore,
+  exitCodeOfRestore,
+  type Into,
+  type PreparedRestore,
+} from '../../run/restore-to-service.ts'
 import { plural } from '../../wording.ts'
 import { printHint, type Terminal } from '../terminal.ts'
 import { formatDifferences } from './format-diff.ts'
-import type { Restoring } from './restore-report.ts'
 import { needsToJson, printList, printNeeds, printSource, sourceToJson } from './restore-report.ts'
 import { fitText, formatObject, roomBeside } from './table.ts'
 
-/** The target of a restore. */
-export interface Into {
-  readonly config: AccountConfig
-  readonly account: Account
-  readonly address: string
-}
-
 /** The plan and the result of a restore to the service. */
-export interface Outcome {
+interface Outcome {
   readonly restoring: Restoring
   readonly into: Into
   readonly plan: RestorePlan
@@ -37,21 +34,6 @@ export interface Outcome {
   readonly before: string | undefined
   /** Undefined when there was nothing to send or no confirmation. */
   readonly applied: AppliedRestore | undefined
-}
-
-/**
- * Returns 0 when the service reports no failure and a fresh export has every object as it was sent.
- * Returns the exit code of the error when no object is known to be restored, otherwise 3.
- */
-export function exitCodeFor({ plan, applied }: Outcome): number {
-  if (applied === undefined) return exitCodes.done
-  const { outcomes, failed, unchecked, batches } = applied
-  const restored = [...(outcomes?.values() ?? [])].filter((ended) => ended === 'restored').length
-  if (failed.length === 0 && restored === objectsToSend(plan).length) return exitCodes.done
-  const answered = batches.some(({ answer }) => answer !== undefined)
-  if (restored > 0 || (outcomes === undefined && answered)) return exitCodes.partly
-  const [error = unchecked] = errorsOf(applied)
-  return error === undefined ? exitCodes.failed : exitCodeOf(error)
 }
 
 const actions: readonly [RestoreAction, string][] = [
@@ -72,12 +54,7 @@ const MAX_DIFFERENCES = 10
 /** Prints the plan, the changes by overwriting, and the objects that must exist. */
 export async function printPlan(
   terminal: Terminal,
-  {
-    restoring,
-    into: { account, address },
-    plan,
-    overwrites,
-  }: Pick<Outcome, 'restoring' | 'into' | 'plan'> & { overwrites: AsyncIterable<Overwrite> },
+  { restoring, into: { account, address }, plan, overwrites }: PreparedRestore,
 ): Promise<void> {
   const { colors } = terminal
   const { selection } = restoring
@@ -87,7 +64,7 @@ export async function printPlan(
     terminal.print(`Includes ${plural(selection.added, 'object')} that the chosen objects need`)
   }
   terminal.print()
-  const changes = await describeChanges(terminal, overwrites)
+  const changes = await describeChanges(terminal, overwrites())
   const shown = { create: colors.green, overwrite: colors.yellow, leave: colors.cyan, same: String }
   for (const [action, reason] of actions) {
     const objects = plan.objects.filter((planned) => planned.action === action)
@@ -136,17 +113,23 @@ export function printOutcome(terminal: Terminal, outcome: Outcome): void {
   if (before !== undefined)
     terminal.print(`Snapshot ${before} holds the objects from before the restore`)
   printEnds(terminal, applied, total)
-  const { notSent, failed } = applied
+  const { notSent, failed, ignored } = applied
+  const isDone = exitCodeOfRestore(plan, applied) === exitCodes.done
   if (failed.length > 0) {
     terminal.print(`The service reports ${plural(failed.length, 'object')} as failed:`)
     printList(terminal, failed, (name) => `  ${colors.red('!')} ${name}`)
   }
-  for (const error of errorsOf(applied)) {
+  if (!isDone && ignored.length > 0) {
+    const objects = plural(ignored.length, 'object')
+    terminal.print(`The service ignored ${objects}, because it already has an object with this id:`)
+    printList(terminal, ignored, (name) => `  ${colors.yellow('!')} ${name}`)
+  }
+  for (const error of errorsOfRestore(applied)) {
     terminal.print(`${colors.red('failed')} ${error.message}`)
     printHint(terminal, error)
   }
   if (notSent > 0) terminal.print(`${plural(notSent, 'object')} not sent`)
-  if (exitCodeFor(outcome) === exitCodes.done && !terminal.signal.aborted) return
+  if (isDone && !terminal.signal.aborted) return
   // `latest` may now be the snapshot that was taken before the restore.
   const snapshot = restoring.manifest?.snapshot
   const naming = snapshot === undefined ? '' : ` and snapshot ${snapshot}`
@@ -183,12 +166,6 @@ function printEnds(
   })
 }
 
-/** The errors of requests, each once. */
-function errorsOf({ batches, stopped }: AppliedRestore): Error[] {
-  const errors = [...batches.flatMap(({ error }) => error ?? []), ...(stopped ? [stopped] : [])]
-  return [...new Map(errors.map((error) => [error.message, error])).values()]
-}
-
 /** Stable members for programs; docs/json-output.md documents them. */
 export function toJson(outcome: Outcome): JsonDocument {
   const { restoring, into, plan, patches, agreed, before, applied } = outcome
@@ -216,7 +193,7 @@ function describe({ entry: { id, title } }: PlannedObject) {
 }
 
 function resultToJson(applied: AppliedRestore) {
-  const { outcomes, failed, notSent, unchecked, batches } = applied
+  const { outcomes, failed, ignored, notSent, unchecked, batches } = applied
   const idsOf = (wanted: string) =>
     outcomes && [...outcomes].flatMap(([{ entry }, ended]) => (ended === wanted ? entry.id : []))
   return {
@@ -224,9 +201,10 @@ function resultToJson(applied: AppliedRestore) {
     differs: idsOf('differs'),
     absent: idsOf('absent'),
     failed,
+    ignored,
     notSent,
     requests: batches.map(({ error, ...batch }) => ({ ...batch, error: error?.message })),
-    errors: errorsOf(applied).map(({ message }) => message),
+    errors: errorsOfRestore(applied).map(({ message }) => message),
     unchecked: unchecked?.message,
   }
 }

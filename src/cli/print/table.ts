@@ -3,7 +3,7 @@ import type { Terminal } from '../terminal.ts'
 import { cleanColored, mapText } from './colors.ts'
 
 /** Layout of a table, also for narrow terminals. Columns are named by their headings. */
-export interface TableLayout {
+interface TableLayout {
   /** Indexes of the right-aligned columns. */
   readonly right?: readonly number[]
   /** Columns whose text may be cut. Ids and snapshot names are never cut, so that they can be copied. */

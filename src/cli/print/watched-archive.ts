@@ -15,7 +15,7 @@ export async function openWatchedArchive(
 }
 
 /** Wraps a store so that the progress counts its actions. */
-export function watchStore(store: ObjectStore, progress: Progress): ObjectStore {
+function watchStore(store: ObjectStore, progress: Progress): ObjectStore {
   return {
     ...store,
     async get(key, options) {

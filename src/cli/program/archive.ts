@@ -7,7 +7,7 @@ export function declareArchiveVerbs(program: Command, run: Run): void {
   backingUp(program.command('backup'))
     .summary('take a snapshot of every configured account')
     .description(
-      'Takes a snapshot of every configured account. For each account, dashkeep asks the service who owns the token, exports each type, stores the exports as received and reads them back. It writes the manifest last.',
+      'Takes a snapshot of every configured account. For each account, dashkeep asks the service which account the token belongs to, exports each type, stores the exports as received and reads them back. It writes the manifest last.',
     )
     .option('--full', 'store the files even when nothing has changed')
     .option(
@@ -35,7 +35,7 @@ export function declareArchiveVerbs(program: Command, run: Run): void {
   common(program.command('show'))
     .summary('show what a snapshot holds')
     .description(
-      'Shows what a snapshot holds, as its manifest says. Without an argument, shows the newest snapshot.',
+      'Shows what a snapshot holds, from its manifest. Without an argument, shows the newest snapshot.',
     )
     .argument('[snapshot]', referenceForms)
     .addOption(oneAccount())

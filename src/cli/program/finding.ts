@@ -14,6 +14,10 @@ export function declareFindingVerbs(program: Command, run: Run): void {
     .argument('<before>', 'the older snapshot')
     .argument('[after]', 'the newer snapshot (default: the service)')
     .addOption(oneAccount())
+    .option(
+      '--other-account <name>',
+      'account of the newer side, by name or id, when it is another one',
+    )
     .option('-t, --type <type...>', 'only these types')
     .option('--object <object>', `only this object: ${objectForms}`)
     .option('--stat', 'print only the numbers of objects')
@@ -51,7 +55,7 @@ export function declareFindingVerbs(program: Command, run: Run): void {
   common(program.command('web'))
     .summary('serve pages to browse the archive in a browser')
     .description(
-      'Serves read-only pages of the archive until stopped: accounts, snapshots, objects and their versions. Prints an address that lets one browser in, once. Listens on 127.0.0.1 only, unless a proxy authenticates the users.',
+      'Serves pages of the archive until stopped: accounts, snapshots, objects and their versions. The pages are read only unless --allow-restore is given. Prints an address that lets one browser in, once. Listens on 127.0.0.1 only, unless a proxy authenticates the users.',
     )
     .option('-l, --listen <host:port>', 'address to listen on', '127.0.0.1:5338')
     .option('--max-age <duration>', 'an older newest good snapshot is stale, such as 26h')
@@ -60,5 +64,9 @@ export function declareFindingVerbs(program: Command, run: Run): void {
       'public origin of a proxy that authenticates the users, such as https://dashkeep.example.com; allows any --listen address',
     )
     .option('--user-header <name>', 'header in which the proxy names the user')
+    .option(
+      '--allow-restore',
+      'add pages that restore objects to the service; needs the tokens of the accounts',
+    )
     .action(run(async () => (await import('../verbs/web.ts')).web))
 }

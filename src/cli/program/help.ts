@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { closest } from '../../config/closest.ts'
-import { DashkeepError } from '../../errors.ts'
+import { unknownVerb } from '../command.ts'
 import type { Run } from '../options.ts'
 
 /** Declares `dashkeep help` and `dashkeep completion`. */
@@ -30,15 +29,8 @@ export function declareHelpVerbs(program: Command, run: Run): void {
 function findVerb(program: Command, words: readonly string[]): Command {
   let found = program
   for (const word of words) {
-    const verbs = found.commands.map((verb) => verb.name())
     const next = found.commands.find((verb) => verb.name() === word)
-    if (next === undefined) {
-      const similar = closest(word, verbs)
-      throw new DashkeepError(`Cannot explain ${words.join(' ')}: there is no verb ${word}`, {
-        kind: 'usage',
-        hint: similar ? `did you mean ${similar}?` : '`dashkeep help` lists the verbs',
-      })
-    }
+    if (next === undefined) throw unknownVerb(found, word)
     found = next
   }
   return found

@@ -28,6 +28,17 @@ export function declareKeepingVerbs(program: Command, run: Run): void {
       'with --listen: time between two reads of the archive (default: 15m)',
     )
     .action(run(async () => (await import('../verbs/status.ts')).status))
+  common(program.command('copy'))
+    .summary('copy snapshots to another store, or repair the archive from there')
+    .description(
+      'Copies the snapshots that the other store does not have, byte for byte, and reads each file back. Deletes and overwrites nothing, and needs no key for encrypted snapshots. Damaged files are not copied: exit code 5. With --repair, replaces damaged and missing files of the archive by those of the copy.',
+    )
+    .requiredOption('--to <store>', 'name of a configured copy, s3://bucket/prefix or a folder')
+    .addOption(onlyAccount())
+    .option('--repair', 'take the other direction: replace damaged files of the archive')
+    .option('-n, --dry-run', 'only show what would be copied or replaced')
+    .option('-y, --yes', 'with --repair: replace without asking')
+    .action(run(async () => (await import('../verbs/copy.ts')).copy))
   common(program.command('prune'))
     .summary('remove snapshots that no retention rule keeps')
     .description(

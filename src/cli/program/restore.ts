@@ -16,6 +16,9 @@ export function declareRestore(program: Command, run: Run): void {
     .option('--without-references', 'leave out the objects that the chosen objects need')
     .option('--to <folder>', 'write export documents, in the form that the service imports')
     .option('--pretty <folder>', 'write one file per object with nested JSON expanded, for git')
+    .option('--git', 'with --pretty: commit the snapshot to git, with its changes in words')
+    .option('--all', 'with --git: commit every newer snapshot of the account, oldest first')
+    .option('--push', 'with --git: push the commits')
     .option('--ndjson <file>', 'write a file that Kibana and OpenSearch Dashboards import')
     .option('--to-service', 'import the objects into the account')
     .option('--into-account <name>', 'with --to-service: another configured account, by name or id')
@@ -37,4 +40,5 @@ Examples:
   dashkeep restore --object 'Shop overview' --to-service            show the plan, ask, restore
   dashkeep restore --object 'Shop overview' --to-service --dry-run  show the plan only
   dashkeep restore '3 days ago' --to /tmp/objects                   write the objects to files
+  dashkeep restore --pretty ./objects --git --all                   commit every snapshot to git
   dashkeep restore --drill                                          prove that backups restore`

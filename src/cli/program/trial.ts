@@ -42,5 +42,9 @@ export function declareTrialVerbs(program: Command, run: Run): void {
       'Demonstrates dashkeep on this machine: starts a sandbox with sample objects, backs it up into a folder, deletes a search, lists and verifies the snapshots, finds the search with history and restores it. Keeps the folder.',
     )
     .option('--folder <folder>', 'folder for the archive (default: a new temporary folder)')
+    .option(
+      '--web',
+      'make three weeks of snapshots instead, and serve them as web pages until interrupted',
+    )
     .action(run(async () => (await import('../verbs/demo.ts')).demo))
 }

@@ -3,7 +3,7 @@ import { readStatus } from '../../archive/status.ts'
 import { type AccountConfig, type Config, soleAccountName } from '../../config/config.ts'
 import { shardOf } from '../../config/shard.ts'
 import { DashkeepError } from '../../errors.ts'
-import { matchesGlob } from '../../objects/match-object.ts'
+import { createGlob } from '../../objects/match-object.ts'
 import { connectAccount } from '../../open.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
 import type { Context } from '../context.ts'
@@ -14,7 +14,7 @@ import type { Terminal } from '../terminal.ts'
 const MAX_NAMED = 20
 
 /** Finds the id of the account that a token belongs to; undefined when the service does not tell. */
-export type Identify = (account: AccountConfig) => Promise<number | undefined>
+type Identify = (account: AccountConfig) => Promise<number | undefined>
 
 /** Asks the service for the ids of accounts configured without one, once for each account. */
 export function createIdentify({ config, log }: Context, { env, signal }: Terminal): Identify {
@@ -51,6 +51,28 @@ export async function selectAccounts(
   return { ...config, accounts }
 }
 
+/** The accounts that a run backs up. */
+export interface ChosenAccounts {
+  /** The configuration with only these accounts. */
+  readonly config: Config
+  /** All configured accounts, also those that the run does not back up. */
+  readonly configured: readonly AccountConfig[]
+  /** Whether `--account` leaves out accounts of this process's shard. */
+  readonly isPartial: boolean
+}
+
+/** Chooses the accounts that `--account` and the shard mean (see `selectAccounts`). */
+export async function chooseAccounts(
+  config: Config,
+  wanted: readonly string[] | undefined,
+  identify?: Identify,
+): Promise<ChosenAccounts> {
+  const chosen = await selectAccounts(config, wanted, identify)
+  const all = await selectAccounts(config, undefined)
+  const isPartial = chosen.accounts.length < all.accounts.length
+  return { config: chosen, configured: config.accounts, isPartial }
+}
+
 /**
  * Finds the configured account with exactly this name or id. Throws a `usage` error when there is
  * none, or when the text is the name of one account and the id of another.
@@ -79,22 +101,10 @@ async function findAccounts(
   identify: Identify | undefined,
 ): Promise<AccountConfig[]> {
   if (!/[*?]/.test(text)) return [await findAccount(config, text, identify)]
-  const found = config.accounts.filter(({ name }) => matchesGlob(name, text))
+  const matches = createGlob(text)
+  const found = config.accounts.filter(({ name }) => matches(name))
   if (found.length === 0) throw unknownAccount(config, `an account that matches ${text}`)
   return found
-}
-
-/**
- * Finds the configured accounts that a snapshot may belong to: those with its account id, else those
- * without an id that have the name under which it was taken. Only the service knows the token's owner.
- */
-export function ownersOf(
-  { accounts }: Config,
-  { id, configuredAs }: { id: number | undefined; configuredAs: string | undefined },
-): AccountConfig[] {
-  const own = accounts.filter(({ accountId }) => accountId === id && id !== undefined)
-  if (own.length > 0) return own
-  return accounts.filter(({ name, accountId }) => accountId === undefined && name === configuredAs)
 }
 
 /**

@@ -5,7 +5,7 @@ import { formatTime, plural } from '../../wording.ts'
 import { isDateOnly, readDate } from './read-date.ts'
 
 /** A snapshot with its time. */
-export interface DatedSnapshot {
+interface DatedSnapshot {
   readonly snapshot: string
   readonly takenAt: Date
 }

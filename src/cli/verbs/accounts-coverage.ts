@@ -1,4 +1,10 @@
-import { type Coverage, type CoverageState, judgeCoverage } from '../../accounts/coverage.ts'
+import {
+  type Coverage,
+  type CoverageFound,
+  coverageReasons,
+  judgeCoverage,
+  type KnownBackup,
+} from '../../accounts/coverage.ts'
 import type { SubAccount } from '../../accounts/service.ts'
 import { readStatus } from '../../archive/status.ts'
 import type { AccountConfig } from '../../config/config.ts'
@@ -42,23 +48,25 @@ export async function coverage(terminal: Terminal, options: CoverageOptions): Pr
   }
 }
 
-/** The backups of the sub accounts of a main account. */
-export interface CoverageFound {
-  readonly accounts: readonly Coverage[]
-  /** Names of configured accounts whose token the service did not identify. */
-  readonly unidentified: readonly string[]
-}
-
 /** Compares the sub accounts that the service lists with configuration and archive. */
 export async function readCoverage(
   terminal: Terminal,
-  { context, service, mainId }: Managing,
+  managing: Managing,
   { store, maxAgeMs }: { store: ObjectStore; maxAgeMs: number },
+): Promise<CoverageFound> {
+  const readKnown = () => readBackups(store, terminal, managing.context)
+  return compareSubAccounts(terminal, managing, { readKnown, maxAgeMs })
+}
+
+/** The same, with backups that are read elsewhere. */
+export async function compareSubAccounts(
+  terminal: Terminal,
+  { context, service, mainId }: Managing,
+  { readKnown, maxAgeMs }: { readKnown: () => Promise<readonly KnownBackup[]>; maxAgeMs: number },
 ): Promise<CoverageFound> {
   const listed = await service.listSubAccounts(terminal)
   const { configured, unidentified } = await identifyAccounts(context, terminal, listed)
-  const backups = await readBackups(store, terminal, context)
-  const known = { mainId, configured, backups, now: terminal.now(), maxAgeMs }
+  const known = { mainId, configured, backups: await readKnown(), now: terminal.now(), maxAgeMs }
   return { accounts: judgeCoverage(listed, known), unidentified }
 }
 
@@ -94,14 +102,6 @@ async function identifyAccounts(
 
 function toJson({ accountId, accountName, state, newestGood }: Coverage): object {
   return { accountId, accountName, state, newestGood: newestGood?.toISOString() }
-}
-
-/** What each state means. */
-export const coverageReasons: Record<CoverageState, string> = {
-  covered: '',
-  unconfigured: 'no configured account backs it up',
-  missing: 'the archive holds no good snapshot of it',
-  stale: 'its newest good snapshot is too old',
 }
 
 function print(terminal: Terminal, { accounts, unidentified }: CoverageFound): void {

@@ -8,6 +8,7 @@ import { hintOf } from '../../errors.ts'
 import { createRunId } from '../../log.ts'
 import { openArchive } from '../../open.ts'
 import { type AccountBackup, backupAccounts } from '../../run/back-up.ts'
+import { copyBackups } from '../../run/copy-backups.ts'
 import { exitCodeOf, exitCodeOfRun } from '../../run/exit-codes.ts'
 import { createReporter } from '../../run/reporter.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
@@ -17,7 +18,7 @@ import type { CommonOptions } from '../options.ts'
 import { listSome } from '../print/list-some.ts'
 import { countArrivals } from '../print/progress.ts'
 import { formatObject, formatTable } from '../print/table.ts'
-import { createIdentify, selectAccounts } from '../select/choose-account.ts'
+import { chooseAccounts, createIdentify } from '../select/choose-account.ts'
 import { printHint, type Terminal } from '../terminal.ts'
 
 interface BackupVerbOptions extends CommonOptions {
@@ -38,41 +39,36 @@ const MAX_MISSING = 3
 export async function backup(terminal: Terminal, options: BackupVerbOptions): Promise<number> {
   const context = await createContext(terminal, options, ['accounts', 'store'])
   const identify = createIdentify(context, terminal)
-  const config = await selectAccounts(context.config, options.account, identify)
+  const chosen = await chooseAccounts(context.config, options.account, identify)
+  const { config, configured, isPartial } = chosen
   const { shard, accounts } = config
   if (shard) context.log.info({ shard, accounts: accounts.length }, 'backing up one shard')
   const { env, now, signal } = terminal
   const run = createRunId()
   const log = context.log.child({ run })
-  const configured = context.config.accounts
-  const all = await selectAccounts(context.config, undefined)
-  const report = createReporter({ env, now, signal, tail: context.tail }).begin(config, {
-    run,
-    log,
-    configured,
-    isPartial: accounts.length < all.accounts.length,
-  })
+  const reporter = createReporter({ env, now, signal, tail: context.tail })
+  const report = reporter.begin(config, { run, log, configured, isPartial })
   let store: ObjectStore | undefined
   const { progress } = terminal
   progress.begin('backing up', { unit: 'account', total: accounts.length })
   const arrived = countArrivals(progress)
   try {
     store = await openArchive(config, { env, log })
-    const backups = await backupAccounts(config, store, {
-      env,
-      log,
-      now,
+    const about = { env, log, now, signal }
+    const taken = await backupAccounts(config, store, {
+      ...about,
       configured,
       full: options.full,
       acceptFall: options.acceptFall,
       acceptService: options.acceptService,
-      signal,
       onProgress: (account, step) => arrived(account.name, step),
       onDone(backup) {
         report.note(backup)
         progress.advance()
       },
     })
+    if (config.copies.length > 0) progress.begin('copying')
+    const backups = await copyBackups(config, store, taken, { ...about, onWarning: report.warn })
     progress.end()
     if (terminal.json) terminal.printJson({ accounts: backups.map(toJson) })
     else printBackups(terminal, backups, store.url)

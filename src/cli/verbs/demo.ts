@@ -18,9 +18,16 @@ import { verify } from './verify.ts'
  * `dashkeep demo`: demonstrates backup, verification and restore against a sandbox, with the real
  * verbs. Returns the exit code of the first step that fails.
  */
-export async function demo(terminal: Terminal, options: { folder?: string }): Promise<number> {
+export async function demo(
+  terminal: Terminal,
+  options: { folder?: string; web?: boolean },
+): Promise<number> {
   const folder = options.folder ? resolve(options.folder) : await makeTemporaryFolder()
   await makeTarget(folder)
+  if (options.web) {
+    const { demoWeb } = await import('./demo-web.ts')
+    return demoWeb(terminal, folder)
+  }
   await using sandbox = await startSandbox({ extraOperations: true })
   const { colors, signal } = terminal
   const store = pathToFileURL(folder).href
@@ -32,7 +39,8 @@ export async function demo(terminal: Terminal, options: { folder?: string }): Pr
     DASHKEEP_STORE: store,
     DASHKEEP_LOG_LEVEL: 'warn',
   }
-  const own: Terminal = { ...terminal, env, json: false }
+  // No backup decides the exit code of the demo.
+  const own: Terminal = { ...terminal, env, json: false, onExitCode() {} }
   for (const { command, explanation, run } of steps(own, sandbox)) {
     terminal.print(explanation)
     terminal.print(colors.cyan(`$ ${command}`))
@@ -67,7 +75,7 @@ function steps(own: Terminal, sandbox: Sandbox): Step[] {
       command: 'dashkeep backup',
       explanation: [
         `A sandbox of the service runs at ${sandbox.url}, with the saved objects of a small web shop.`,
-        'The first backup asks who owns the token, exports the three types and stores them.',
+        'The first backup finds the account of the token, exports the three types and stores them.',
       ],
       run: () => backup(own, {}),
     },

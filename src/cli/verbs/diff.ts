@@ -9,12 +9,12 @@ import type { AccountConfig, Config } from '../../config/config.ts'
 import { DashkeepError } from '../../errors.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import { exportLive } from '../../run/live-snapshot.ts'
+import { findOwner } from '../../run/owners.ts'
 import { type Context, createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { type Comparison, printComparison } from '../print/print-comparison.ts'
 import { countArrivals } from '../print/progress.ts'
 import { type ArchiveReader, openReader } from '../select/archive-reader.ts'
-import { ownersOf } from '../select/choose-account.ts'
 import { selectFolder } from '../select/select-snapshots.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -23,6 +23,8 @@ interface DiffVerbOptions extends CommonOptions {
   /** Undefined for the present objects of the service. */
   readonly after?: string
   readonly account?: string
+  /** The account of the newer side, when it is not the same. */
+  readonly otherAccount?: string
   readonly type?: readonly string[]
   readonly object?: string
   readonly stat?: boolean
@@ -30,17 +32,20 @@ interface DiffVerbOptions extends CommonOptions {
 
 /** `dashkeep diff`: compares two snapshots, or a snapshot with the service. */
 export async function diff(terminal: Terminal, options: DiffVerbOptions): Promise<number> {
-  const { after: reference, account } = options
+  const { after: reference, account, otherAccount } = options
   const needs = reference === undefined ? (['accounts', 'store'] as const) : (['store'] as const)
   const context = await createContext(terminal, options, needs)
   await using reader = await openReader(terminal, context, account)
-  const { folders, read } = reader
-  const select = (named: string) => selectFolder(folders, named, terminal.now())
-  const newer = reference === undefined ? undefined : select(reference)
-  const before = await openSide(reader, select(options.before))
+  await using other =
+    otherAccount === undefined ? undefined : await openReader(terminal, context, otherAccount)
+  const { read } = reader
+  const select = ({ folders }: ArchiveReader, named: string) =>
+    selectFolder(folders, named, terminal.now())
+  const newer = reference === undefined ? undefined : select(other ?? reader, reference)
+  const before = await openSide(reader, select(reader, options.before))
   await using after = newer
-    ? await openSide(reader, newer)
-    : await openLive(context, terminal, before)
+    ? await openSide(other ?? reader, newer)
+    : await openLive(context, terminal, other ? await openNewest(other, terminal.now()) : before)
   const types = chooseTypes(before, after, options.type)
   terminal.progress.begin('comparing', { unit: 'file', counting: 'read' })
   await report(terminal, { before, after, isLive: !newer, types, read }, options)
@@ -53,6 +58,10 @@ async function openSide(
 ): Promise<SnapshotSide & AsyncDisposable> {
   const { manifest } = await readManifest(store, accountId, snapshot, read)
   return { store, manifest, async [Symbol.asyncDispose]() {} }
+}
+
+function openNewest(reader: ArchiveReader, now: Date) {
+  return openSide(reader, selectFolder(reader.folders, 'latest', now))
 }
 
 /** Exports the present objects of a snapshot's account. */
@@ -72,10 +81,8 @@ async function openLive(
 
 function accountOf(config: Config, owner: Manifest['account']): AccountConfig {
   const { id } = owner
-  const [only, ...others] = config.accounts
-  const [found] = ownersOf(config, { id, configuredAs: owner.configuredAs })
+  const found = findOwner(config, owner)
   if (found !== undefined) return found
-  if (only !== undefined && others.length === 0 && only.accountId === undefined) return only
   throw new DashkeepError(
     `Cannot compare with the service: no configured account has the accountId ${id}`,
     {

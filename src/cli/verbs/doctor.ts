@@ -1,3 +1,5 @@
+import { coverageReasons } from '../../accounts/coverage.ts'
+import { otherOwnerHint } from '../../archive/check-owner.ts'
 import { futureToleranceMs } from '../../archive/future.ts'
 import { checkOrigin } from '../../archive/origin.ts'
 import { findPrevious } from '../../archive/previous.ts'
@@ -15,7 +17,7 @@ import { formatTime, plural } from '../../wording.ts'
 import { type Context, createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
-import { coverageReasons, readCoverage } from './accounts-coverage.ts'
+import { readCoverage } from './accounts-coverage.ts'
 import { manage, nameAccount } from './management.ts'
 
 /** The result of one check. */
@@ -79,7 +81,7 @@ async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Fi
   }
 }
 
-/** Checks an account. Returns the id of the account that the token belongs to, if the service tells. */
+/** Checks an account. Returns the id of the account that the token belongs to, if the service returns it. */
 async function* examineAccount(
   account: AccountConfig,
   { config, log }: Context,
@@ -95,8 +97,8 @@ async function* examineAccount(
     const { accountId, accountName } = await service.whoami({ signal })
     const owner = `the token belongs to account ${accountId} (${accountName})`
     if (account.accountId !== undefined && account.accountId !== accountId) {
-      const hint = 'use a token of the expected account, or correct the expected account id'
-      yield { check, result: 'failed', detail: `${owner}, expected ${account.accountId}`, hint }
+      const detail = `${owner}, expected ${account.accountId}`
+      yield { check, result: 'failed', detail, hint: otherOwnerHint }
     } else {
       yield { check, result: 'ok', detail: `${owner}; the region is correct` }
     }

@@ -47,7 +47,7 @@ export async function drillAccount(
     })
   } catch (error) {
     reading.signal.throwIfAborted()
-    // The client sees only status 500 or the abort, not the error of the database.
+    // The client gets only status 500 or the abort, not the error of the database.
     const cause: unknown = broken.signal.aborted ? broken.signal.reason : error
     throw isSqliteError(cause) ? databaseError(manifest, cause) : cause
   }

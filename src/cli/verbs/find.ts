@@ -1,6 +1,7 @@
 import { type FoundObject, findObjects } from '../../archive/find.ts'
 import { exportsOf, type StoredExport } from '../../archive/stored-export.ts'
 import { DashkeepError } from '../../errors.ts'
+import { excerpt } from '../../objects/match-object.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import { plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
@@ -30,11 +31,9 @@ interface Scope {
   readonly problems: readonly string[]
 }
 
-/** Characters shown before and after a match. */
-const CONTEXT = 40
-
 /** `dashkeep find`: finds the objects that contain a text, in one snapshot or in all. */
 export async function find(terminal: Terminal, options: FindVerbOptions): Promise<number> {
+  if (options.text === '') throw emptyText()
   const context = await createContext(terminal, options, ['store'])
   await using reader = await openReader(terminal, context, options.account)
   const scope = options.all
@@ -49,6 +48,13 @@ export async function find(terminal: Terminal, options: FindVerbOptions): Promis
   if (terminal.json) terminal.printJson({ objects, problems: allProblems })
   else printObjects(terminal, objects, { ...scope, text: options.text })
   return allProblems.length > 0 ? exitCodes.partly : exitCodes.done
+}
+
+function emptyText(): DashkeepError {
+  return new DashkeepError('Cannot search: the text to search for is empty', {
+    kind: 'usage',
+    hint: "give at least one character, or '*' for all objects",
+  })
 }
 
 async function oneSnapshot(
@@ -103,18 +109,4 @@ function printObjects(
   }
   if (objects.length > 0) terminal.print()
   terminal.print(`${plural(objects.length, 'object')} with ${text} in ${label}`)
-}
-
-/**
- * The part of a text around the first match of a pattern, or of a pattern's first literal part. In a
- * narrow line less text stands before the match.
- */
-function excerpt(text: string, pattern: string, room: number): string {
-  const literal = pattern.split(/[*?]/).find((part) => part !== '') ?? ''
-  const at = Math.max(text.toLowerCase().indexOf(literal.toLowerCase()), 0)
-  const context = Math.min(CONTEXT, Math.max(Math.floor((room - literal.length) / 2) - 1, 0))
-  const from = Math.max(at - context, 0)
-  const to = at + literal.length + CONTEXT
-  const part = text.slice(from, to).replaceAll(/\s+/g, ' ')
-  return `${from > 0 ? '…' : ''}${part}${to < text.length ? '…' : ''}`
 }

@@ -3,6 +3,7 @@ import { exitCodes } from '../../run/exit-codes.ts'
 import { formatAge, formatBytes, formatTime, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
+import { describeAbsence } from '../print/nothing-proven.ts'
 import { formatTable } from '../print/table.ts'
 import { watchForFuture } from '../print/warn-of-future.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
@@ -19,18 +20,24 @@ export async function list(
   terminal.progress.begin('listing', { unit: 'file', counting: 'list' })
   try {
     const rows: string[][] = []
+    let found = 0
     const { signal } = terminal
     const now = terminal.now()
     const future = watchForFuture(now)
     const accountId = await resolveAccountId(store, config, options.account, { now, signal })
     for await (const folder of listFolders(store, { accountId, signal })) {
       if (!folder.complete) continue
+      found += 1
       const fromFuture = future.see(folder)
       const name = configuredName(config, folder.accountId)
       if (terminal.json) terminal.printJson(toJson(folder, { name, fromFuture }))
       else rows.push(toRow(folder, { name, fromFuture }, terminal))
     }
-    if (!terminal.json) printRows(terminal, rows, store.url)
+    if (found === 0) {
+      const absence = describeAbsence(store.url, 'snapshot', accountId)
+      if (!terminal.json) terminal.print(absence)
+      else if (accountId !== undefined) log.warn(absence)
+    } else if (!terminal.json) printRows(terminal, rows, store.url)
     future.warn(log)
     return exitCodes.done
   } finally {
@@ -79,10 +86,6 @@ function toRow(
 }
 
 function printRows(terminal: Terminal, rows: string[][], url: string): void {
-  if (rows.length === 0) {
-    terminal.print(`No snapshots in ${url}`)
-    return
-  }
   const header = ['ACCOUNT', 'NAME', 'SNAPSHOT', 'TAKEN (UTC)', 'AGE', 'HOLDS', 'SIZE']
   const isNamed = rows.some(([, name]) => name !== '')
   const lines = isNamed ? [header, ...rows] : [header, ...rows].map((row) => row.toSpliced(1, 1))

@@ -7,8 +7,9 @@ import {
   planPrune,
   type Removal,
 } from '../../archive/prune.ts'
+import type { RetentionPolicy } from '../../archive/retention.ts'
 import { findEmptyFolders, findLeftWrites } from '../../archive/sweep.ts'
-import type { Config, Retention } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
 import { parseDuration } from '../../config/duration.ts'
 import { DashkeepError } from '../../errors.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
@@ -16,6 +17,7 @@ import type { EmptyFolder, ObjectStore, UnfinishedWrite } from '../../store/obje
 import { formatBytes, formatTime, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
+import { describeAbsence } from '../print/nothing-proven.ts'
 import { formatTable } from '../print/table.ts'
 import { warnOfFuture } from '../print/warn-of-future.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
@@ -66,13 +68,18 @@ export async function prune(terminal: Terminal, options: PruneOptions): Promise<
       warnOfFuture(log, accountId, folders, now)
     }
     const number = countItems(plan)
+    const absence =
+      plan.plans.length === 0 && accountId !== undefined
+        ? describeAbsence(store.url, 'snapshot', accountId)
+        : undefined
+    if (absence && terminal.json) log.warn(absence)
     if (!terminal.json) printPlan(terminal, plan)
     const question = `Remove ${plural(number, 'item')} from ${store.url}?`
     const agreed = number > 0 && (await confirm(terminal, question, options)) === 'yes'
     const removals = agreed ? await carryOut(terminal, plan, { store, now }) : []
     const outcome = { ...plan, agreed, removals }
     if (terminal.json) terminal.printJson(toJson(outcome))
-    else printOutcome(terminal, outcome, number)
+    else printOutcome(terminal, outcome, { number, absence })
     return exitCodeFor(outcome)
   } finally {
     await store.close()
@@ -85,7 +92,7 @@ async function makePlan(
   from: {
     store: ObjectStore
     accountId: number | undefined
-    wanted: Retention | NamedRemoval
+    wanted: RetentionPolicy | NamedRemoval
     now: Date
   },
 ): Promise<Plan> {
@@ -117,7 +124,7 @@ async function carryOut(
 }
 
 /** The names to remove, or the rules. */
-function wantedBy(options: PruneOptions, config: Config): Retention | NamedRemoval {
+function wantedBy(options: PruneOptions, config: Config): RetentionPolicy | NamedRemoval {
   const given = policyOf(options)
   if (options.remove === undefined) {
     const policy = given ?? config.retention
@@ -142,7 +149,7 @@ function refuseUnknown(name: string, plans: readonly AccountPrunePlan[], url: st
 }
 
 /** The rules of the command line, which replace all configured rules; undefined without any. */
-function policyOf(options: PruneOptions): Retention | undefined {
+function policyOf(options: PruneOptions): RetentionPolicy | undefined {
   const { keepLast, keepHourly, keepDaily, keepWeekly, keepMonthly, keepYearly } = options
   const withinMs = options.keepWithin === undefined ? undefined : parseDuration(options.keepWithin)
   const numbers = {
@@ -274,9 +281,13 @@ function printPlan(terminal: Terminal, plan: Plan): void {
   )
 }
 
-function printOutcome(terminal: Terminal, { agreed, removals }: Outcome, number: number): void {
+function printOutcome(
+  terminal: Terminal,
+  { agreed, removals }: Outcome,
+  { number, absence }: { number: number; absence: string | undefined },
+): void {
   const { colors } = terminal
-  if (number === 0) terminal.print('Nothing to remove')
+  if (number === 0) terminal.print(absence ? `${absence}: nothing to remove` : 'Nothing to remove')
   else if (!agreed) terminal.print('Nothing was removed; add --yes to remove')
   else {
     const done = removals.filter(isRemoved)

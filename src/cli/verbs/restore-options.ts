@@ -9,6 +9,9 @@ export interface RestoreOptions extends CommonOptions {
   readonly withoutReferences?: boolean
   readonly to?: string
   readonly pretty?: string
+  readonly git?: boolean
+  readonly all?: boolean
+  readonly push?: boolean
   readonly ndjson?: string
   readonly toService?: boolean
   readonly intoAccount?: string

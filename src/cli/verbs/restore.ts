@@ -3,12 +3,10 @@ import type { Manifest } from '../../archive/manifest.ts'
 import type { ConfigNeed } from '../../config/load.ts'
 import { DashkeepError } from '../../errors.ts'
 import { openEncryption, scanLimitsOf } from '../../open.ts'
-import { readCatalogue } from '../../restore/catalogue.ts'
-import { chooseObjects } from '../../restore/choose.ts'
 import { folderSource } from '../../restore/folder-source.ts'
 import { writeOpened } from '../../restore/opened-folder.ts'
-import { snapshotSource } from '../../restore/source.ts'
-import { sameObject } from '../../restore/target.ts'
+import { chooseFrom, type Restoring } from '../../restore/restoring.ts'
+import { refuseSuspect, snapshotSource } from '../../restore/source.ts'
 import { type WrittenFiles, writeDocuments, writeNdjson } from '../../restore/to-files.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
@@ -19,7 +17,6 @@ import {
   needsToJson,
   printNeeds,
   printSource,
-  type Restoring,
   sourceToJson,
 } from '../print/restore-report.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
@@ -34,6 +31,10 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
     const { drill } = await import('./restore-drill.ts')
     return drill(terminal, options)
   }
+  if (options.git) {
+    const { restoreToGit } = await import('./restore-git.ts')
+    return restoreToGit(terminal, options)
+  }
   const context = await createContext(terminal, options, needsOf(options))
   await using stack = new AsyncDisposableStack()
   const store = context.config.store && (await openWatchedArchive(terminal, context))
@@ -41,12 +42,10 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
   terminal.progress.begin('listing', { unit: 'file', counting: 'list' })
   const opened = await openSource(terminal, options, context, store)
   terminal.progress.begin('reading the objects', { totalBytes: storedBytesOf(opened.manifest) })
-  const catalogue = await readCatalogue(opened.source, sameObject)
-  const selection = chooseObjects(opened.source, catalogue, {
+  const restoring = await chooseFrom(opened.source, opened.manifest, {
     names: options.object,
     withNeeds: !options.withoutReferences,
   })
-  const restoring = { ...opened, selection }
   if (options.toService) {
     const { restoreToService } = await import('./restore-service.ts')
     return restoreToService(terminal, options, { context, store, restoring })
@@ -79,6 +78,7 @@ function checkOptions(options: RestoreOptions): void {
       `use one of ${flags}`,
     )
   }
+  checkGitOptions(options)
   if (options.dryRun && !options.toService) {
     throw usage(
       '--dry-run needs --to-service',
@@ -93,6 +93,21 @@ function checkOptions(options: RestoreOptions): void {
       '--drill restores the newest good snapshot of every account completely',
       'leave out the snapshot and --object; --account selects an account',
     )
+  }
+}
+
+/** Checks the options for commits to git. */
+function checkGitOptions({ git, pretty, all, push, snapshot, object, from }: RestoreOptions): void {
+  if (!git && (all || push)) {
+    throw usage(`${all ? '--all' : '--push'} needs --git`, 'add --pretty <folder> --git')
+  }
+  if (!git) return
+  if (pretty === undefined) throw usage('--git needs --pretty', 'add --pretty <folder>')
+  if (object !== undefined || from !== undefined) {
+    throw usage('--git commits whole snapshots of the archive', 'leave out --object and --from')
+  }
+  if (all && snapshot !== undefined) {
+    throw usage('--all and a snapshot exclude each other', 'use one of them')
   }
 }
 
@@ -124,18 +139,6 @@ async function openSource(
   refuseSuspect(manifest, options)
   const opener = await openEncryption(config, terminal.env)
   return { source: snapshotSource(store, manifest, { opener, limits, signal }), manifest }
-}
-
-function refuseSuspect({ snapshot, suspect }: Manifest, { allowSuspect }: RestoreOptions): void {
-  if (suspect === undefined || allowSuspect) return
-  const { reasons, lastGood } = suspect
-  throw new DashkeepError(
-    `Cannot restore snapshot ${snapshot}: it is suspect (${reasons.join('; ')})`,
-    {
-      kind: 'usage',
-      hint: `${lastGood === undefined ? '' : `the last good one is ${lastGood}; `}--allow-suspect restores it anyway`,
-    },
-  )
 }
 
 function writeFiles(

@@ -4,11 +4,13 @@ import { readStatus } from '../../archive/status.ts'
 import type { AccountConfig } from '../../config/config.ts'
 import { parseDuration } from '../../config/duration.ts'
 import { DashkeepError } from '../../errors.ts'
+import { type CopyStatus, readCopies } from '../../run/copy-status.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
 import { formatAge, formatBytes, plural } from '../../wording.ts'
 import { type Context, createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
+import { printCopies } from '../print/copy-status.ts'
 import { type Line, unknownOwner } from '../print/status-line.ts'
 import { formatTable } from '../print/table.ts'
 import { logFuture } from '../print/warn-of-future.ts'
@@ -79,11 +81,17 @@ async function judgeArchive(
       if (listed instanceof Error) unlisted = listed
       else lines.push(...missingAccounts(listed, lines))
     }
+    const accountId = account === undefined ? undefined : lines[0]?.accountId
+    const copies = await readCopies(store, config, { ...asking, env: terminal.env, log, accountId })
     if (terminal.json) {
       const accounts = lines.map((line) => toJson(line, now))
-      terminal.printJson({ accounts, subAccountsError: unlisted?.message })
-    } else printStatus(terminal, lines, { now, url: store.url, unlisted })
-    const exitCode = exitCodeFor(lines)
+      const document = { accounts, subAccountsError: unlisted?.message }
+      terminal.printJson(copies.length > 0 ? { ...document, copies } : document)
+    } else {
+      printStatus(terminal, lines, { now, url: store.url, unlisted })
+      printCopies(terminal, copies, { now })
+    }
+    const exitCode = exitCodeFor(lines, copies)
     const isPartly = exitCode === exitCodes.done && unlisted !== undefined
     return { lines, unlisted, exitCode: isPartly ? exitCodes.partly : exitCode }
   } finally {
@@ -165,8 +173,10 @@ function missingAccounts(accounts: readonly NamedAccount[], lines: readonly Line
 }
 
 /** Stale comes before all other states: it is what monitoring checks for. */
-function exitCodeFor(lines: readonly Line[]): number {
-  if (lines.some(({ state }) => state === 'stale')) return exitCodes.stale
+function exitCodeFor(lines: readonly Line[], copies: readonly CopyStatus[]): number {
+  const isStale = copies.some(({ accounts }) => accounts.some(({ stale }) => stale))
+  if (isStale || lines.some(({ state }) => state === 'stale')) return exitCodes.stale
+  if (copies.some(({ error }) => error !== undefined)) return exitCodes.partly
   if (lines.length === 0 || lines.some(({ state }) => state !== 'good')) return exitCodes.partly
   return exitCodes.done
 }

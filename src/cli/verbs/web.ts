@@ -1,34 +1,51 @@
 import { once } from 'node:events'
+import type { Config, Environment } from '../../config/config.ts'
 import { parseDuration } from '../../config/duration.ts'
 import { isListenAddress } from '../../config/fields.ts'
+import type { ConfigNeed } from '../../config/load.ts'
 import { DashkeepError } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
 import { openArchive, openEncryption, scanLimitsOf } from '../../open.ts'
 import { exitCodeOfInterruption } from '../../run/exit-codes.ts'
+import { exportLive } from '../../run/live-snapshot.ts'
+import { findOwner } from '../../run/owners.ts'
+import type { ServiceReader } from '../../web/compare/live.ts'
+import type { LibraryOptions } from '../../web/library-options.ts'
+import { createDesk } from '../../web/restore/desk.ts'
 import { startWeb, type UserProxy } from '../../web/server.ts'
-import { createContext } from '../context.ts'
+import { type Context, createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { createColors } from '../print/colors.ts'
 import { formatDifferences } from '../print/format-diff.ts'
 import { configuredName } from '../select/choose-account.ts'
 import type { Terminal } from '../terminal.ts'
+import { compareSubAccounts } from './accounts-coverage.ts'
+import { manage } from './management.ts'
 
 interface WebVerbOptions extends CommonOptions {
   readonly listen: string
   readonly behindProxy?: string
   readonly userHeader?: string
   readonly maxAge?: string
+  readonly allowRestore?: boolean
 }
+
+/** How long a page waits for an export of the service. */
+const PATIENCE_MS = 8000
 
 /** Differences of one version that a page shows. */
 const MAX_DIFFERENCES = 30
 
-/** `dashkeep web`: serves the pages until it is told to stop. */
+/** `dashkeep web`: serves the pages until a signal stops it. */
 export async function web(terminal: Terminal, options: WebVerbOptions): Promise<number> {
   const { env, signal, now } = terminal
   const proxy = readProxy(options)
   checkAddress(options.listen, proxy)
   const maxAgeMs = options.maxAge === undefined ? undefined : parseDuration(options.maxAge)
-  const { config, log } = await createContext({ ...terminal, watched: false }, options, ['store'])
+  const { allowRestore = false } = options
+  const needs: ConfigNeed[] = allowRestore ? ['store', 'accounts'] : ['store']
+  const context = await createContext({ ...terminal, watched: false }, options, needs)
+  const { config, log } = context
   const opener = await openEncryption(config, env)
   const store = await openArchive(config, { env, log })
   try {
@@ -41,10 +58,13 @@ export async function web(terminal: Terminal, options: WebVerbOptions): Promise<
       describe: (diff: Parameters<typeof formatDifferences>[0]) =>
         formatDifferences(diff, { colors, limit: MAX_DIFFERENCES }),
       maxAgeMs,
+      ...askingCoverage(terminal, context, maxAgeMs),
       now,
+      service: readService(config, { env, log, now }),
     }
-    await using server = await startWeb(library, { listen: options.listen, proxy, log })
-    announce(terminal, server.address, proxy)
+    const desk = allowRestore ? createDesk({ config, env, log, now, store }) : undefined
+    await using server = await startWeb(library, { listen: options.listen, proxy, desk, log })
+    announce(terminal, server.address, { proxy, allowRestore })
     if (!signal.aborted) await once(signal, 'abort')
   } finally {
     await store.close()
@@ -52,13 +72,50 @@ export async function web(terminal: Terminal, options: WebVerbOptions): Promise<
   return exitCodeOfInterruption(signal)
 }
 
-function announce(terminal: Terminal, address: string, proxy: UserProxy | undefined): void {
+/** Reads the present objects of configured accounts for the pages. */
+function readService(
+  config: Config,
+  options: { env: Environment; log: Logger; now: () => Date },
+): ServiceReader {
+  return {
+    patienceMs: PATIENCE_MS,
+    has: (account) => findOwner(config, account) !== undefined,
+    async export(account, { types, signal }) {
+      const owner = findOwner(config, account)
+      if (owner === undefined) throw new Error(`no token for account ${account.id}`)
+      return exportLive(owner, config, { ...options, accountId: account.id, types, signal })
+    },
+  }
+}
+
+/** How the pages ask which sub accounts have backups; nothing when no main account is managed. */
+function askingCoverage(
+  terminal: Terminal,
+  context: Context,
+  maxAgeMs = Number.POSITIVE_INFINITY,
+): Pick<LibraryOptions, 'askCoverage'> {
+  const { management } = context.config
+  if (management === undefined) return {}
+  return {
+    async askCoverage(backups) {
+      await using managing = await manage(terminal, context, management)
+      return compareSubAccounts(terminal, managing, { readKnown: async () => backups, maxAgeMs })
+    },
+  }
+}
+
+function announce(
+  terminal: Terminal,
+  address: string,
+  { proxy, allowRestore }: { proxy: UserProxy | undefined; allowRestore: boolean },
+): void {
   if (terminal.json) terminal.printJson({ address })
   else if (proxy) terminal.print(`The pages are served at ${address} until you press Ctrl-C`)
   else {
     terminal.print('Open this address in a browser. It works once:')
     terminal.print(`  ${terminal.colors.bold(address)}`)
-    terminal.print('The pages are read only, and are served until you press Ctrl-C.')
+    const mode = allowRestore ? 'The pages can restore objects' : 'The pages are read only'
+    terminal.print(`${mode}, and are served until you press Ctrl-C.`)
   }
 }
 
@@ -84,8 +141,18 @@ function readProxy({ behindProxy, userHeader }: WebVerbOptions): UserProxy | und
       'use a name such as X-Forwarded-User',
     )
   }
+  if (ownHeaders.test(userHeader)) {
+    throw usage(
+      `Cannot use --user-header ${userHeader}: browsers or connections set this header`,
+      'use a header that only the proxy sets, such as X-Forwarded-User',
+    )
+  }
   return { origin, userHeader }
 }
+
+/** Headers that describe the request itself. Their values name no user. */
+const ownHeaders =
+  /^(host|cookie|origin|authorization|referer|user-agent|date|expect|range|from|via|te|trailer|upgrade|connection|keep-alive|transfer-encoding|cache-control|pragma|x-requested-with|x-real-ip|(x-)?forwarded(-(for|host|port|proto|scheme|server|prefix|uri))?|(sec|content|accept|if|proxy|access-control)(-.*)?)$/i
 
 function checkAddress(listen: string, proxy: UserProxy | undefined): void {
   if (!isListenAddress(listen)) {

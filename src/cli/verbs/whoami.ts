@@ -1,5 +1,6 @@
+import { checkOwner } from '../../archive/check-owner.ts'
 import type { AccountConfig } from '../../config/config.ts'
-import { checkOwner, connectAccount } from '../../open.ts'
+import { connectAccount } from '../../open.ts'
 import { exitCodeOf, exitCodes } from '../../run/exit-codes.ts'
 import { type Context, createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
@@ -44,7 +45,7 @@ async function identify(
   try {
     await using service = await connectAccount(account, config, { env, log })
     const owner = await service.whoami({ signal })
-    checkOwner(account, owner)
+    checkOwner(owner, account.accountId, { action: `use the token of ${name} for` })
     return { name, ...owner }
   } catch (error) {
     signal.throwIfAborted()

@@ -5,7 +5,7 @@ import { systemClock } from '../../worker/clock.ts'
 import { runWorker } from '../../worker/worker.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
-import { selectAccounts } from '../select/choose-account.ts'
+import { chooseAccounts } from '../select/choose-account.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** `dashkeep worker`: backs up on the configured schedule until stopped. */
@@ -22,7 +22,7 @@ export async function worker(
   for (const warning of warningsOf(config)) log.warn(warning)
   const load = async () => {
     const whole = await loadConfig(env, options, ['accounts', 'store'])
-    return { config: await selectAccounts(whole, options.account), configured: whole.accounts }
+    return chooseAccounts(whole, options.account)
   }
   await runWorker({ load, env, log, tail, signal, clock: systemClock(now) })
   return exitCodeOfInterruption(signal)

@@ -79,7 +79,7 @@ export interface Fault {
 }
 
 /** The request that a fault is matched against. */
-export interface FaultTarget {
+interface FaultTarget {
   readonly operation: Operation
   readonly type: string | undefined
   readonly account: number | undefined

@@ -4,14 +4,14 @@ import { defaultSettings } from '../state/state.ts'
 import { refused } from './reply.ts'
 
 /** The parsed body of a create. */
-export interface CreateRequest {
+interface CreateRequest {
   readonly email: string
   readonly accountName: string
   readonly settings: SubAccountSettings
 }
 
 /** The parsed body of a replace. */
-export interface ReplaceRequest {
+interface ReplaceRequest {
   readonly accountName: string
   readonly settings: SubAccountSettings
 }

@@ -7,7 +7,7 @@ import type { Fault } from './faults.ts'
 import type { Reply } from './reply.ts'
 
 /** How a reply is sent. */
-export interface SendOptions {
+interface SendOptions {
   readonly fault: Fault | undefined
   /** Time of the service, for the `Date` header. */
   readonly date: Date

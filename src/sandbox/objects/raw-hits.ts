@@ -13,13 +13,13 @@ export interface SplitHit {
 }
 
 /** Byte offsets of a value; `end` is exclusive. */
-export interface ByteRange {
+interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
 /** An export document, split into its hits. */
-export interface SplitDocument {
+interface SplitDocument {
   readonly kibanaVersion: string
   /** Top-level members, without the hits. */
   readonly members: ExportMembers

@@ -57,7 +57,7 @@ export interface State {
 }
 
 /** An account to add. The sandbox generates the shipping token, and the id if it is missing. */
-export type NewAccount = Omit<StoredAccount, 'accountId' | 'accountToken'> & {
+type NewAccount = Omit<StoredAccount, 'accountId' | 'accountToken'> & {
   readonly accountId?: number
 }
 

@@ -3,19 +3,19 @@ import { StoreError } from '../errors.ts'
 
 const lacksPermission: Explanation = {
   state: 'permission denied',
-  hint: 'Give the user that runs dashkeep read and write access to the folder and what is in it',
+  hint: 'give the user that runs dashkeep read and write access to the folder and its content',
   kind: 'usage',
 }
 
 const blockedByFile: Explanation = {
   state: 'a file is where a folder is needed',
-  hint: 'Choose another folder for the store, or move the file away',
+  hint: 'choose another folder for the store, or move the file away',
   kind: 'usage',
 }
 
 const full: Explanation = {
   state: 'no space is left',
-  hint: 'Free space on the file system or raise the quota; what was stored before is untouched',
+  hint: 'free space on the file system or raise the quota; stored snapshots are undamaged',
 }
 
 const explanations: Readonly<Record<string, Explanation>> = {
@@ -23,19 +23,19 @@ const explanations: Readonly<Record<string, Explanation>> = {
   EPERM: lacksPermission,
   EROFS: {
     state: 'the file system is read-only',
-    hint: 'Mount it writable, or choose another folder for the store',
+    hint: 'mount it writable, or choose another folder for the store',
     kind: 'usage',
   },
   ENOENT: {
     state: 'the folder cannot be created',
-    hint: 'Choose another folder for the store: this file system does not support folders',
+    hint: 'choose another folder for the store: this file system does not support folders',
     kind: 'usage',
   },
   ENOTDIR: blockedByFile,
   EEXIST: blockedByFile,
   EISDIR: {
     state: 'a folder has the name of the file',
-    hint: 'Keep only what dashkeep writes below the folder of the store',
+    hint: 'move other files out of the folder of the store',
     kind: 'usage',
   },
   ENOSPC: full,
@@ -43,21 +43,21 @@ const explanations: Readonly<Record<string, Explanation>> = {
   EFBIG: { state: 'the file is too large for the file system', hint: full.hint },
   ENAMETOOLONG: {
     state: 'the name is too long for the file system',
-    hint: 'Choose a folder with a shorter path',
+    hint: 'choose a folder with a shorter path',
     kind: 'usage',
   },
   EXDEV: {
     state: 'part of the folder is on another file system',
-    hint: 'Keep the whole store on one file system: objects are moved into place in one step',
+    hint: 'keep the whole store on one file system: objects are moved into place in one step',
     kind: 'usage',
   },
   EMFILE: {
     state: 'too many files are open',
-    hint: 'Raise the limit of open files (ulimit -n)',
+    hint: 'raise the limit of open files (ulimit -n)',
   },
 }
 
-/** Does something with a file or folder, and explains what the file system reports. */
+/** Runs `act` and explains errors of the file system. */
 export async function explained<T>(
   action: string,
   path: string,
@@ -76,7 +76,7 @@ function explainFileError(error: unknown, action: string, path: string): unknown
   if (code === undefined) return error
   const { state, hint, kind } = explanations[code] ?? {
     state: `the file system answered ${code}`,
-    hint: 'Look at the health of the disk and of the mount',
+    hint: 'check the disk and the mount',
   }
   return new StoreError(`Cannot ${action} ${path}: ${state}`, {
     kind: kind ?? 'failed',

@@ -4,13 +4,13 @@ import { dirname } from 'node:path'
 import { makeFolder } from '../../local-files.ts'
 import { fileErrorCode } from './errors.ts'
 
-/** Exports can hold personal data: only the user that writes them may read them. */
+/** Only the user that writes exports may read them: they can contain personal data. */
 const folderMode = 0o700
 
-/** How often another process may remove a folder between its creation and its use. */
+/** Maximum number of times that another process may remove the folder before it is used. */
 const maxFolderRaces = 20
 
-/** Creates the folder if it is missing, and acts in it. Tries again if another process removes it. */
+/** Creates the folder if it is missing, and runs `act`. Tries again if another process removes it. */
 export async function inFolder<T>(folder: string, act: () => Promise<T>): Promise<T> {
   for (let race = 0; ; race += 1) {
     try {
@@ -24,7 +24,7 @@ export async function inFolder<T>(folder: string, act: () => Promise<T>): Promis
   }
 }
 
-/** Makes the names in a folder durable, where that is possible: not every mount knows how. */
+/** Flushes the names in a folder to the disk. Some mounts do not support this. */
 export async function syncFolder(folder: string): Promise<void> {
   try {
     await using handle = await open(folder, 'r')
@@ -34,7 +34,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Nothing, when it is gone or has never been. */
+/** Reads a folder. Returns an empty list when it does not exist. */
 export function readFolder(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -44,7 +44,7 @@ export function readFolder(folder: string): Dirent[] {
   }
 }
 
-/** Whether the folder is gone; one that is in use again, or not ours to remove, stays. */
+/** Removes an empty folder. Returns whether it is gone; it stays when it is not empty or not removable. */
 export async function removeIfEmpty(folder: string): Promise<boolean> {
   try {
     await rmdir(folder)

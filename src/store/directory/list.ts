@@ -1,4 +1,4 @@
-import { type Dirent, statSync } from 'node:fs'
+import { type Dirent, lstatSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { compareKeys, isKey } from '../keys.ts'
@@ -25,7 +25,9 @@ export async function* walk(
 ): AsyncGenerator<StoredObject> {
   await setImmediate()
   selection.signal?.throwIfAborted()
-  const entries = await explained('list', folder, async () => readFolder(folder))
+  const entries = await explained('list', folder, async () =>
+    readSelected(folder, folderKey, selection),
+  )
   const keys = entries
     .map((entry) => keyOf(folderKey, entry))
     .filter((key) => key !== undefined)
@@ -45,7 +47,14 @@ export async function* walk(
   }
 }
 
-/** Lists the folders below one that hold nothing at all. */
+/** Lists the prefixes of the keys in the folders directly below the root. A folder may be empty. */
+export async function listFolderKeys(root: string): Promise<string[]> {
+  const entries = await explained('list', root, async () => readFolder(root))
+  const keys = entries.flatMap((entry) => keyOf('', entry) ?? [])
+  return keys.filter((key) => key.endsWith('/')).sort(compareKeys)
+}
+
+/** Lists the empty folders below a folder. */
 export async function* walkEmpty(
   folder: string,
   folderKey: string,
@@ -66,8 +75,19 @@ export async function* walkEmpty(
   }
 }
 
-/** The key of a file, or what all keys in a folder begin with; `undefined` for all else. */
-function keyOf(folderKey: string, entry: Dirent): string | undefined {
+type Entry = Pick<Dirent, 'name' | 'isFile' | 'isDirectory'>
+
+/** The entries of a folder. When the prefix selects one folder in it, only this folder. */
+function readSelected(folder: string, folderKey: string, { prefix }: Selection): Entry[] {
+  const [, name] = /^([^/]+)\//.exec(prefix.slice(folderKey.length)) ?? []
+  if (name === undefined) return readFolder(folder)
+  if (!isKey(folderKey + name)) return []
+  const stats = lstatSync(join(folder, name), { throwIfNoEntry: false })
+  return stats?.isDirectory() ? [Object.assign(stats, { name })] : []
+}
+
+/** The key of a file, or the prefix of the keys in a folder; `undefined` for other entries. */
+function keyOf(folderKey: string, entry: Entry): string | undefined {
   const key = folderKey + entry.name
   if (!isKey(key) || isTemporary(key)) return undefined
   if (entry.isDirectory()) return `${key}/`

@@ -14,18 +14,19 @@ import {
 } from '../object-store.ts'
 import { explained, fileErrorCode } from './errors.ts'
 import { inFolder, removeIfEmpty, syncFolder } from './folders.ts'
-import { walk, walkEmpty } from './list.ts'
+import { listFolderKeys, walk, walkEmpty } from './list.ts'
 import { isTemporary, listTemporary, openTemporary } from './temporary.ts'
 
 const readSize = 256 * 1024
 
 /**
- * Keeps objects as files below a folder, one file per object, its key being its path.
+ * Stores each object as a file below a folder. The key is the path of the file.
  *
- * An object is written beside the others, flushed to the disk and renamed, so it is there completely
- * or not at all, also after a power cut. Writing an existing key replaces the object in the same way.
- * The folder is made with the first object; until then the store is empty. Metadata is not kept.
- * The root may be a symbolic link. Links below it are not listed, and nothing is written through one.
+ * Writes an object to a temporary file, flushes it to the disk and renames it. So an object is stored
+ * completely or not at all, even after a power failure. Writing an existing key replaces the object in
+ * the same way. The first object creates the folder. Metadata is not stored.
+ *
+ * The folder of the store may be a symbolic link. Links below it are neither listed nor written to.
  */
 export function createDirectoryStore({ root: givenRoot }: { root: string }): ObjectStore {
   const root = resolve(givenRoot)
@@ -70,6 +71,11 @@ export function createDirectoryStore({ root: givenRoot }: { root: string }): Obj
       yield* walk(root, '', { prefix, startAfter: startAfter || undefined, signal })
     },
 
+    async *listPrefixes({ signal } = {}) {
+      signal?.throwIfAborted()
+      yield* await listFolderKeys(root)
+    },
+
     async remove(key, { signal } = {}) {
       const path = pathOf(key)
       signal?.throwIfAborted()
@@ -92,7 +98,7 @@ export function createDirectoryStore({ root: givenRoot }: { root: string }): Obj
 
 function reservedKey(key: string): StoreError {
   return new StoreError(
-    `Cannot use ${JSON.stringify(key)} as a key: the folder is for unfinished files`,
+    `Cannot use ${JSON.stringify(key)} as a key: the store uses this folder for unfinished files`,
     { kind: 'usage' },
   )
 }
@@ -127,19 +133,16 @@ async function createWriter(
   return guardWriter(steps, signal)
 }
 
-/** Throws when a folder between the root and a file is a symbolic link: no listing follows one. */
+/** Throws when a folder between the root and a file is a symbolic link, because lists skip links. */
 async function refuseLinks(root: string, path: string): Promise<void> {
   const folder = dirname(path)
   if (folder === root) return
   await refuseLinks(root, folder)
   if (!(await isLink(folder))) return
-  throw new StoreError(
-    `Cannot write ${path}: ${folder} is a symbolic link, which no list follows`,
-    {
-      kind: 'usage',
-      hint: 'Put a folder in its place; only the folder of the whole store may be a link',
-    },
-  )
+  throw new StoreError(`Cannot write ${path}: ${folder} is a symbolic link, and lists skip links`, {
+    kind: 'usage',
+    hint: 'replace it with a folder; only the folder of the whole store may be a link',
+  })
 }
 
 async function isLink(path: string): Promise<boolean> {
@@ -158,7 +161,7 @@ async function moveIntoPlace(root: string, from: string, to: string): Promise<vo
   }
 }
 
-/** Returns `undefined` when no file is there; throws when the root itself is not a folder. */
+/** Returns `undefined` when the file does not exist. Throws when the root is not a folder. */
 async function statFile(root: string, path: string): Promise<Stats | undefined> {
   try {
     const stats = await stat(path)
@@ -169,7 +172,7 @@ async function statFile(root: string, path: string): Promise<Stats | undefined> 
   }
 }
 
-/** A file in the middle of a path means that nothing is there, unless that file is the root. */
+/** Whether the error means that the file does not exist. A root that is a file is another error. */
 async function isAbsence(root: string, error: unknown): Promise<boolean> {
   const code = fileErrorCode(error)
   if (code === 'ENOENT') return true

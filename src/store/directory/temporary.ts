@@ -6,8 +6,8 @@ import { explained } from './errors.ts'
 import { inFolder, readFolder, removeIfEmpty } from './folders.ts'
 
 /**
- * Where files are written before they are moved into place, below the root so that moving is one rename.
- * A name in it is `<UTC second>-<random>`; the age of what a killed process left is in its name.
+ * Folder of temporary files. It is below the root, so that a rename moves a file into place. A file is
+ * named `<UTC second>-<random>`, which shows the age of a file that a killed process left.
  */
 const temporaryFolder = '.dashkeep-tmp'
 
@@ -15,7 +15,7 @@ export function isTemporary(key: string): boolean {
   return key === temporaryFolder || key.startsWith(`${temporaryFolder}/`)
 }
 
-/** Exports can hold personal data: only the user that writes them may read them. */
+/** Only the user that writes exports may read them: they can contain personal data. */
 const fileMode = 0o600
 
 export async function openTemporary(root: string): Promise<{ path: string; handle: FileHandle }> {
@@ -25,7 +25,7 @@ export async function openTemporary(root: string): Promise<{ path: string; handl
   return { path, handle }
 }
 
-/** Lists the temporary files that dashkeep has begun below a root. */
+/** Lists the temporary files of a store. */
 export async function* listTemporary(
   root: string,
   signal: AbortSignal | undefined,
@@ -39,7 +39,7 @@ export async function* listTemporary(
   }
 }
 
-/** When a temporary file was begun, by its name; `undefined` for what is not one of ours. */
+/** When a temporary file was created, by its name; `undefined` for other files. */
 function temporaryTime(name: string): Date | undefined {
   const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{16}$/.exec(name)
   if (!parts) return undefined

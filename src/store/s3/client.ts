@@ -9,7 +9,7 @@ import type { S3StoreOptions } from './options.ts'
 const connectionTimeoutMs = 10_000
 const maxSockets = 16
 
-/** Makes the SDK's client. It sends each request once. `proxyInUse` returns the proxy of the last request. */
+/** Creates the SDK's client. It sends each request once. `proxyInUse` returns the proxy of the last request. */
 export function createClient(
   options: S3StoreOptions,
   { requestTimeoutMs }: { requestTimeoutMs: number },
@@ -35,9 +35,9 @@ function clientConfig(
     forcePathStyle: options.forcePathStyle ?? endpoint !== undefined,
     requestChecksumCalculation: checksumMode,
     responseChecksumValidation: checksumMode,
-    // Retrying is done around whole calls, so that reading a body is part of an attempt.
+    // `Connection.call` retries, so that reading a body is part of an attempt.
     maxAttempts: 1,
-    // Many servers never answer the header, and the SDK opens a connection of its own for each.
+    // Many servers ignore this header, and the SDK opens a separate connection for it.
     expectContinueHeader: false,
     logger,
   }
@@ -52,9 +52,8 @@ function openHandler(
     requestTimeout: requestTimeoutMs,
     throwOnRequestTimeout: true,
     connectionTimeout: connectionTimeoutMs,
-    // Without TLS a connection costs next to nothing, and Ceph answers at once only on a new one: it
-    // sends an answer in two parts, the second of which its TCP keeps back until the first is
-    // acknowledged, and on a used connection that takes the client 40 ms.
+    // Without TLS, a new connection is cheap and faster than a used one: Ceph sends an answer in two
+    // packets, and on a used connection the second waits 40 ms for the client's acknowledgement.
     httpAgent: { keepAlive: false, maxSockets },
     httpsAgent: { keepAlive: true, maxSockets, ...ca },
     logger,
@@ -62,14 +61,14 @@ function openHandler(
   return createHandler(options, findProxy)
 }
 
-/** What the SDK logs besides warnings holds whole requests. */
+/** Forwards only warnings: other logs of the SDK contain whole requests. */
 function logWarnings(onWarning: (text: string) => void = () => {}): SdkLogger {
   const silent = () => {}
   const warn = (...words: unknown[]) => onWarning(words.map(String).join(' '))
   return { trace: silent, debug: silent, info: silent, warn, error: silent }
 }
 
-/** A write with a lock needs a checksum: S3 refuses it without. */
+/** Whether requests have a SHA-256 checksum. S3 requires one for a write with a lock. */
 export function keepsChecksums({ endpoint, checksums, lock }: S3StoreOptions): boolean {
   return checksums ?? (lock !== undefined || endpoint === undefined || isAwsHost(endpoint))
 }

@@ -5,19 +5,19 @@ import { createClient, keepsChecksums } from './client.ts'
 import { explainError, isTimeout, isTransient } from './errors.ts'
 import type { ObjectLock, S3StoreOptions, ServerEncryption } from './options.ts'
 
-/** What one call is about. */
+/** Description of a call, for messages and limits. */
 export interface Call {
   readonly action: string
-  /** The object's key in the store; none when the call is about the bucket. */
+  /** The object's key in the store; undefined for a call about the bucket. */
   readonly key?: string
   readonly signal?: AbortSignal | undefined
-  /** What the credentials must be allowed for it. */
+  /** The permissions that the call needs. */
   readonly rights: string
-  /** How many bytes are sent; the server has more time for more of them. */
+  /** Number of bytes sent. More bytes allow more time. */
   readonly bytes?: number | undefined
 }
 
-/** A bucket, with retries, deadlines and explanations around every call. */
+/** The connection to a bucket. Adds retries, deadlines and explained errors to every call. */
 export interface Connection {
   readonly bucket: string
   readonly url: string
@@ -26,31 +26,31 @@ export interface Connection {
   readonly lock: ObjectLock | undefined
   readonly encryption: ServerEncryption | undefined
   readonly idleTimeoutMs: number
-  /** The proxy that the last request was for; `undefined` when it was sent directly. */
+  /** The proxy of the last request; `undefined` for a direct request. */
   proxyInUse(): HttpProxy | undefined
-  /** The key in the bucket, prefix included. */
+  /** The key in the bucket, with the prefix. */
   fullKey(key: string): string
-  /** Sends a request, again while the failure is transient, and explains the last failure. */
+  /** Sends a request, repeats it after transient failures, and explains the last failure. */
   call<T>(call: Call, send: (client: S3Client, options: SendOptions) => Promise<T>): Promise<T>
-  /** The error for people; the reason itself when the caller's signal aborted. */
+  /** Explains an error; returns the signal's reason when it has aborted. */
   explain(error: unknown, call: Call): unknown
-  /** Begins to count the failures of something that is repeated outside `call`. */
+  /** Counts the failures of an operation that is repeated outside `call`. */
   watchFailures(call: Call): FailureWatch
   close(): void
 }
 
 export interface SendOptions {
   readonly abortSignal: AbortSignal
-  /** How long the answer may take to begin, in milliseconds. */
+  /** Maximum time until the answer begins, in milliseconds. */
   readonly requestTimeout: number
 }
 
-/** The slowest connection on which a body under way is not taken for a server that hangs. */
+/** Minimum speed of a body. A slower body counts as a hanging server. */
 export const minBytesPerMs = 96
 const defaultRequestTimeoutMs = 60_000
 const defaultIdleTimeoutMs = 30_000
 
-/** Prepares the connection to a bucket. The first call opens it. */
+/** Creates the connection to a bucket. The first call opens it. */
 export function connectToBucket(options: S3StoreOptions): Connection {
   const { bucket, prefix = '', retryDelayMs: delayMs, onRetry } = options
   const { requestTimeoutMs = defaultRequestTimeoutMs, idleTimeoutMs = defaultIdleTimeoutMs } =

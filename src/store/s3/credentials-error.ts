@@ -1,12 +1,12 @@
 import type { AwsEnvironment, SharedFiles } from './profile.ts'
 
 /**
- * The configured source gave no credentials. The message is a state, for
- * "Cannot …: <message>". Nothing secret is in it.
+ * The configured source gave no credentials. The message is the state in "Cannot …: <state>" and
+ * contains no secret.
  */
 export class CredentialsError extends Error {
   readonly hint: string
-  /** Whether the same question may be answered a moment later. */
+  /** Whether a later attempt may succeed. */
   readonly transient: boolean
 
   constructor(message: string, { hint, transient = false }: { hint: string; transient?: boolean }) {
@@ -17,34 +17,34 @@ export class CredentialsError extends Error {
   }
 }
 
-/** Where credentials come from. */
+/** The source of the credentials. */
 export type CredentialSource =
   | { readonly kind: 'keys' | 'token-file' | 'container' | 'instance' }
   | { readonly kind: 'profile'; readonly profile: string }
 
-/** What was configured when the source failed. */
+/** The configuration of a source that failed. */
 interface Setting {
   readonly source: CredentialSource
   readonly env: AwsEnvironment
   readonly files: SharedFiles
 }
 
-/** What is known of a failure to get credentials. */
+/** The known facts about a failure. */
 interface Failure {
   readonly setting: Setting
-  /** A code of Node, or the name by which a server calls the error. */
+  /** An error code of Node, or the name of the error in a server's answer. */
   readonly code: string
   readonly message: string
   readonly status: number | undefined
   /** The file that could not be read. */
   readonly path: string | undefined
-  /** Whether a service of AWS answered with the error. */
+  /** Whether the error is the answer of an AWS service. */
   readonly isAnswer: boolean
 }
 
 /**
- * Says why a source gave no credentials. The SDK has no codes for most of it, so that its words
- * choose the explanation; they are never repeated, since they can contain a command line.
+ * Explains why a source gave no credentials. The SDK has no codes for most causes, so the text of its
+ * message chooses the explanation. The message itself is never shown: it can contain a command line.
  */
 export function explainCredentials(error: unknown, setting: Setting): CredentialsError {
   if (error instanceof CredentialsError) return error
@@ -53,7 +53,7 @@ export function explainCredentials(error: unknown, setting: Setting): Credential
   return explain?.(failure) ?? unexplained(failure)
 }
 
-/** How a kind of failure is recognised and explained. */
+/** Recognises and explains one kind of failure. */
 type Rule = readonly [
   fits: (failure: Failure) => boolean,
   explain: (failure: Failure) => CredentialsError,
@@ -105,8 +105,8 @@ function explainFile({ path, code, setting }: Failure): CredentialsError {
       : 'AWS_WEB_IDENTITY_TOKEN_FILE'
   // The error of a folder does not name it.
   const named = path ?? (isOfContainer ? file : tokenFileOf(setting)) ?? ''
-  return new CredentialsError(`the file of the ${what}, ${named}, cannot be read (${code})`, {
-    hint: `Check ${member}, and that the token is mounted and can be read by this user`,
+  return new CredentialsError(`the ${what} file ${named} cannot be read (${code})`, {
+    hint: `check ${member}, and that the token is mounted and readable by this user`,
   })
 }
 
@@ -116,8 +116,8 @@ function tokenFileOf({ source, env, files }: Setting): string | undefined {
 }
 
 function explainCycle({ setting }: Failure): CredentialsError {
-  return new CredentialsError(`${nameOf(setting)} names itself again by source_profile`, {
-    hint: 'Correct source_profile: the last profile must hold keys or another source',
+  return new CredentialsError(`${nameOf(setting)} refers to itself by source_profile`, {
+    hint: 'correct source_profile: the last profile must contain keys or another source',
   })
 }
 
@@ -126,33 +126,33 @@ function explainKind({ setting }: Failure): CredentialsError {
   const kind = source.kind === 'profile' ? files[source.profile]?.credential_source : undefined
   const named = kind === undefined ? '' : ` ${kind}`
   return new CredentialsError(`${nameOf(setting)} has the unknown credential_source${named}`, {
-    hint: 'Write Environment, EcsContainer or Ec2InstanceMetadata',
+    hint: 'use Environment, EcsContainer or Ec2InstanceMetadata',
   })
 }
 
-/** Says what gave no credentials within the time that it has. */
+/** Explains a source that gave no credentials in time. */
 export function explainSilence(setting: Setting, timeoutMs: number): CredentialsError {
   const { subject, hint } = describeSource(setting)
   const state = `${subject} gave no credentials within ${timeoutMs / 1000} s`
   return new CredentialsError(state, { hint, transient: true })
 }
 
-/** What is asked for credentials, and what to look at when it does not answer. */
+/** Describes a source that does not answer, with a hint. */
 function describeSource(setting: Setting): { subject: string; hint: string } {
   const { source, env, files } = setting
   const profile = source.kind === 'profile' ? files[source.profile] : undefined
   if (source.kind === 'container') {
-    return { subject: containerEndpoint(env), hint: 'Check the agent of the container' }
+    return { subject: containerEndpoint(env), hint: 'check the credentials agent of the container' }
   }
   if (profile?.credential_process) {
     const subject = `the credential_process of ${nameOf(setting)}`
-    return { subject, hint: 'Run its command by hand, as the same user: it must end' }
+    return { subject, hint: 'run its command by hand, as the same user, and check that it ends' }
   }
   if (source.kind === 'token-file' || profile?.role_arn) {
-    const subject = `STS, asked for the role ${roleOf('', setting).arn},`
-    return { subject, hint: 'Check the network, AWS_REGION and AWS_ENDPOINT_URL_STS' }
+    const subject = `STS (for the role ${roleOf('', setting).arn})`
+    return { subject, hint: 'check the network, AWS_REGION and AWS_ENDPOINT_URL_STS' }
   }
-  return { subject: nameOf(setting), hint: 'Check the network, and what the profile names' }
+  return { subject: nameOf(setting), hint: 'check the network and the settings of the profile' }
 }
 
 function explainProcess({ message, setting }: Failure): CredentialsError {
@@ -164,44 +164,44 @@ function explainProcess({ message, setting }: Failure): CredentialsError {
       [/invalid credentials/, 'prints no AccessKeyId or no SecretAccessKey'],
     ].find(([pattern]) => (pattern as RegExp).test(message))?.[1] ?? 'failed'
   return new CredentialsError(`the credential_process of ${nameOf(setting)} ${state}`, {
-    hint: 'Run its command by hand, as the same user: it must print JSON with Version 1, AccessKeyId and SecretAccessKey',
+    hint: 'run its command by hand, as the same user: it must print JSON with "Version": 1, AccessKeyId and SecretAccessKey',
   })
 }
 
 function explainFactor({ setting }: Failure): CredentialsError {
-  return new CredentialsError(`${nameOf(setting)} requires a second factor`, {
-    hint: 'Use a role without mfa_serial: nobody can type a code during a backup',
+  return new CredentialsError(`${nameOf(setting)} requires multi-factor authentication`, {
+    hint: 'use a role without mfa_serial: a backup cannot enter a code',
   })
 }
 
 function explainKeys({ setting }: Failure): CredentialsError {
-  const state = `${nameOf(setting)} takes the keys from the environment, which has none`
-  return new CredentialsError(state, { hint: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' })
+  const state = `${nameOf(setting)} uses the keys of the environment, which has none`
+  return new CredentialsError(state, { hint: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' })
 }
 
 function explainSso({ message, setting }: Failure): CredentialsError {
   const profile = setting.source.kind === 'profile' ? setting.source.profile : 'default'
   const session = setting.files[profile]?.sso_session
   if (session !== undefined && setting.files[`sso-session.${session}`] === undefined) {
-    const state = `the AWS profile ${profile} names the SSO session ${session}, which is not there`
+    const state = `the AWS profile ${profile} uses the SSO session ${session}, which does not exist`
     return new CredentialsError(state, {
-      hint: `Correct sso_session, or run \`aws configure sso --profile ${profile}\``,
+      hint: `correct sso_session, or run \`aws configure sso --profile ${profile}\``,
     })
   }
   if (message.includes('ForbiddenException')) {
     const { sso_role_name: role, sso_account_id: account } = setting.files[profile] ?? {}
     return new CredentialsError(`SSO refuses the role ${role} in account ${account}`, {
-      hint: `Check sso_role_name and sso_account_id of the AWS profile ${profile}`,
+      hint: `check sso_role_name and sso_account_id of the AWS profile ${profile}`,
     })
   }
   if (/invalid SSO credentials|missing required|could not be found/.test(message)) {
     return new CredentialsError(`the SSO settings of the AWS profile ${profile} are incomplete`, {
-      hint: `Run \`aws configure sso --profile ${profile}\``,
+      hint: `run \`aws configure sso --profile ${profile}\``,
     })
   }
   return new CredentialsError(
     `the SSO session of the AWS profile ${profile} has expired or does not exist`,
-    { hint: `Run \`aws sso login --profile ${profile}\`` },
+    { hint: `run \`aws sso login --profile ${profile}\`` },
   )
 }
 
@@ -218,19 +218,19 @@ function explainContainer({ message, setting }: Failure): CredentialsError {
   const [, status] = /responded with status: (\d+)/.exec(message) ?? []
   if (status !== undefined) {
     return new CredentialsError(`${subject} answers with status ${status}`, {
-      hint: 'Check the role of the task or pod, and the authorization token of the endpoint',
+      hint: 'check the role of the task or pod, and the authorization token',
       transient: Number(status) >= 500 || status === '429',
     })
   }
   if (/URL not accepted|Invalid URL/.test(message)) {
-    return new CredentialsError(`${variable} has an address that is not allowed`, {
-      hint: 'Use https://, or an address of this machine or of the container agent',
+    return new CredentialsError(`${variable} contains an address that is not allowed`, {
+      hint: 'use an https:// address, or the address of this machine or of the container agent',
     })
   }
   const [code] = networkCode.exec(message) ?? []
-  const state = code ? `cannot be reached (${code})` : 'does not answer with credentials'
+  const state = code ? `cannot be reached (${code})` : 'returns no credentials'
   return new CredentialsError(`${subject} ${state}`, {
-    hint: `Check ${variable}; the agent that it names may not run`,
+    hint: `check ${variable}, and that its agent is running`,
     transient: code !== undefined,
   })
 }
@@ -242,14 +242,17 @@ function containerVariable({
 }
 
 function containerEndpoint(env: AwsEnvironment): string {
-  return `the container's endpoint for credentials (${containerVariable(env)})`
+  return `the credentials endpoint of the container (${containerVariable(env)})`
 }
 
 function explainInstance({ status, setting }: Failure): CredentialsError {
   if (status === undefined) return noCredentials(setting.env, setting.files)
   const state = `the metadata service of this machine answers with status ${status}`
   return new CredentialsError(state, {
-    hint: status === 404 ? 'Attach a role to the machine' : 'Check its settings on the machine',
+    hint:
+      status === 404
+        ? 'attach a role to the machine'
+        : 'check the settings of the metadata service',
     transient: status >= 500 || status === 429,
   })
 }
@@ -258,28 +261,28 @@ function explainRefusal({ code, message, status, setting }: Failure): Credential
   const role = roleOf(message, setting)
   const isWeb = role.isWeb || /IdentityToken|IDP/.test(code)
   const transient = status === 429 || (status !== undefined && status >= 500)
-  const state = transient ? 'cannot give' : 'refused'
+  const state = transient ? 'cannot provide' : 'refuses'
   return new CredentialsError(`STS ${state} the role ${role.arn} (${code})`, {
-    hint: transient ? 'Try again later' : refusalHint(code, isWeb),
+    hint: transient ? 'try again later' : refusalHint(code, isWeb),
     transient,
   })
 }
 
 function refusalHint(code: string, isWeb: boolean): string {
   if (/^(InvalidClientTokenId|SignatureDoesNotMatch|UnrecognizedClient)/.test(code)) {
-    return 'Correct the access key of the profile that source_profile or credential_source names'
+    return 'correct the access key of the profile that source_profile or credential_source names'
   }
-  if (isWeb && /Expired/.test(code)) return 'Have a new token written into the token file'
+  if (isWeb && /Expired/.test(code)) return 'write a new token to the token file'
   if (isWeb) {
-    return 'Check the trust policy of the role: its identity provider, and subject and audience of the token'
+    return 'check the trust policy of the role: identity provider, subject and audience of the token'
   }
-  return 'Allow these credentials sts:AssumeRole for the role, and name them in its trust policy'
+  return 'allow sts:AssumeRole on the role for these credentials, and allow them in its trust policy'
 }
 
 function explainNoAnswer({ code, message, setting }: Failure): CredentialsError {
   const { arn } = roleOf(message, setting)
-  return new CredentialsError(`STS cannot be reached for the role ${arn} (${code})`, {
-    hint: 'Check the network, AWS_REGION and AWS_ENDPOINT_URL_STS',
+  return new CredentialsError(`STS cannot be reached (role ${arn}, ${code})`, {
+    hint: 'check the network, AWS_REGION and AWS_ENDPOINT_URL_STS',
     transient: true,
   })
 }
@@ -288,19 +291,19 @@ function explainIncomplete({ message, setting }: Failure): CredentialsError {
   const [, name = nameOf(setting)] = /profile: \[(.*?)\]/.exec(message) ?? []
   const isKnown = setting.files[name] !== undefined
   if (!isKnown) return unknownProfile(name, setting.files, 'source_profile')
-  return new CredentialsError(`the AWS profile ${name} names no complete source of credentials`, {
-    hint: 'Give it both keys; or role_arn with source_profile, credential_source or web_identity_token_file; or credential_process; or SSO settings',
+  return new CredentialsError(`the AWS profile ${name} has no complete source of credentials`, {
+    hint: 'give it one of: both keys; role_arn with source_profile, credential_source or web_identity_token_file; credential_process; SSO settings',
   })
 }
 
 function unexplained({ code: name, message, setting }: Failure): CredentialsError {
   const code = networkCode.exec(message)?.[1] ?? name
-  return new CredentialsError(`no credentials could be had from ${nameOf(setting)} (${code})`, {
-    hint: 'Try it with `aws sts get-caller-identity`, as the same user',
+  return new CredentialsError(`${nameOf(setting)} gave no credentials (${code})`, {
+    hint: 'run `aws sts get-caller-identity` as the same user',
   })
 }
 
-/** The role that was asked for: by what STS says, or else by the settings. */
+/** The requested role: from the message of STS, otherwise from the settings. */
 function roleOf(message: string, { source, env, files }: Setting): { arn: string; isWeb: boolean } {
   const [, named] = /on resource: (arn:\S+)/.exec(message) ?? []
   if (source.kind !== 'profile') return { arn: named ?? env.AWS_ROLE_ARN ?? '', isWeb: true }
@@ -313,10 +316,10 @@ function nameOf({ source }: Setting): string {
   return source.kind === 'profile' ? `the AWS profile ${source.profile}` : `the ${source.kind}`
 }
 
-/** Profiles that a hint names. */
+/** Maximum number of profiles in a hint. */
 const maxNamed = 10
 
-/** `namedBy` is what names it: a variable, or a member of another profile. */
+/** The error of a missing profile. `namedBy` is the variable or setting that refers to it. */
 export function unknownProfile(
   name: string,
   files: SharedFiles,
@@ -324,16 +327,17 @@ export function unknownProfile(
 ): CredentialsError {
   const names = Object.keys(files).filter((one) => !/^(services|sso-session)\./.test(one))
   const known = names.length === 0 ? 'none' : names.slice(0, maxNamed).join(', ')
-  return new CredentialsError(`there is no AWS profile ${name}`, {
-    hint: `Correct ${namedBy}, or the files that AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE name; they hold ${known}`,
+  return new CredentialsError(`the AWS profile ${name} does not exist`, {
+    hint: `correct ${namedBy}, AWS_CONFIG_FILE or AWS_SHARED_CREDENTIALS_FILE; the known profiles are ${known}`,
   })
 }
 
+/** The error when no source of credentials is configured. */
 export function noCredentials(env: AwsEnvironment, files: SharedFiles): CredentialsError {
   const profile = env.AWS_PROFILE
   const found = profile && files[profile] ? `, and the AWS profile ${profile} has none` : ''
   const { AWS_SHARED_CREDENTIALS_FILE: file } = env
-  const keys = file ? `Write keys into ${file}, set` : 'Set'
+  const keys = file ? `write keys to ${file}, set` : 'set'
   return new CredentialsError(`no credentials were found${found}`, {
     hint: `${keys} AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or attach a role`,
   })

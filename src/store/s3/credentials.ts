@@ -17,13 +17,13 @@ import {
   sharedPaths,
 } from './profile.ts'
 
-/** Asks for credentials; called again when they expire, and after a failure. */
-export type CredentialProvider = RuntimeConfigAwsCredentialIdentityProvider
+/** Returns credentials. Called again when they expire, and after a failure. */
+type CredentialProvider = RuntimeConfigAwsCredentialIdentityProvider
 
 /**
- * Takes credentials from the first source that is configured, in the order of the AWS SDK. When
- * that source fails, or gives nothing within `timeoutMs`, that is the error. The SDK's own chain goes
- * on to the next source and reports the failure of the last one.
+ * Uses the first configured source of credentials, in the order of the AWS SDK. Reports the error when
+ * this source fails or takes longer than `timeoutMs`. (The SDK's own chain would try the next sources and
+ * report only the failure of the last one.)
  */
 export function createCredentialProvider(
   env: AwsEnvironment,
@@ -43,14 +43,14 @@ export function createCredentialProvider(
       const provide = await providers[source.kind](source)
       return await within(timeoutMs, provide(properties), () => explainSilence(setting, timeoutMs))
     } catch (error) {
-      // A proxy's refusal explains itself.
+      // This error has its own explanation.
       if (error instanceof ProxyError) throw error
       throw explainCredentials(error, setting)
     }
   }
 }
 
-/** Waits no longer than that: a command or a server that hangs heeds no signal of the S3 client. */
+/** Limits a wait: a hanging command or server ignores the signal of the S3 client. */
 async function within<T>(ms: number, answer: Promise<T>, tooLate: () => Error): Promise<T> {
   using deadline = startDeadline(ms, undefined)
   const late = new Promise<never>((_, reject) => {
@@ -59,8 +59,8 @@ async function within<T>(ms: number, answer: Promise<T>, tooLate: () => Error): 
   return await Promise.race([answer, late])
 }
 
-/** Finds the source that counts. Throws when something is named that is not there. */
-export function chooseSource(env: AwsEnvironment, files: SharedFiles): CredentialSource {
+/** Chooses the source. Throws when the settings refer to something that does not exist. */
+function chooseSource(env: AwsEnvironment, files: SharedFiles): CredentialSource {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = env
   if (!env.AWS_PROFILE && (id || secret)) {
     if (id && secret) return { kind: 'keys' }
@@ -87,7 +87,7 @@ export function chooseSource(env: AwsEnvironment, files: SharedFiles): Credentia
 }
 
 function halfSet(set: string, unset: string): CredentialsError {
-  return new CredentialsError(`${set} is set and ${unset} is not`, { hint: `Set ${unset} too` })
+  return new CredentialsError(`${set} is set, but ${unset} is not`, { hint: `set ${unset} too` })
 }
 
 function ignoresKeys(env: AwsEnvironment, files: SharedFiles): boolean {
@@ -95,7 +95,7 @@ function ignoresKeys(env: AwsEnvironment, files: SharedFiles): boolean {
   return Boolean(name && id) && files[name ?? '']?.credential_source !== 'Environment'
 }
 
-/** What a profile says when it is to give credentials. */
+/** The settings with which a profile provides credentials. */
 const sourceMembers = [
   'aws_access_key_id',
   'aws_secret_access_key',
@@ -110,9 +110,9 @@ const sourceMembers = [
   'login_session',
 ]
 
-/** The SDK's provider for each kind of source, loaded when it is needed. */
+/** The SDK's provider for each kind of source. Each is loaded only when it is needed. */
 function createProviders(env: AwsEnvironment, logger: Logger) {
-  // Kept between calls: it goes on with old credentials while the machine cannot renew them.
+  // Kept between calls: it uses old credentials while new ones are not available.
   let instance: CredentialProvider | undefined
   return {
     keys: async () => keysFrom(env),
@@ -121,7 +121,7 @@ function createProviders(env: AwsEnvironment, logger: Logger) {
       const files = { ...sharedPaths(env), ignoreCache: true }
       const profile = 'profile' in source ? source.profile : profileName(env)
       return (properties) => {
-        // SSO takes nothing over from the S3 client by itself.
+        // Without this, SSO would not use the request handler of the S3 client.
         const { requestHandler } = properties?.callerClientConfig ?? {}
         const clientConfig = { ...(requestHandler && { requestHandler }) }
         return fromIni({ ...files, profile, logger, clientConfig })(properties)
@@ -159,7 +159,7 @@ function tokenFileFrom(env: AwsEnvironment) {
   }
 }
 
-/** A path goes over an address, and a token's file over a token; both of a pair would be warned of. */
+/** A path takes precedence over an address, and a token file over a token. The SDK warns when both are given. */
 function containerFrom(env: AwsEnvironment) {
   const { AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: path } = env
   const { AWS_CONTAINER_CREDENTIALS_FULL_URI: address } = env

@@ -9,7 +9,7 @@ const algorithms: Record<ServerEncryption['mode'], ServerSideEncryption> = {
   'sse-kms': 'aws:kms',
 }
 
-/** What a request to write says of encryption by the server. */
+/** The members of a write request that ask the server to encrypt. */
 export function encryptionMembers({ encryption }: Connection) {
   if (encryption === undefined) return {}
   const { mode, keyId } = encryption
@@ -19,7 +19,7 @@ export function encryptionMembers({ encryption }: Connection) {
   }
 }
 
-/** Makes sure, by asking, that what has just been written is encrypted as configured. */
+/** Asks the server whether the new object is encrypted as configured. Throws when it is not. */
 export async function confirmEncryption(
   { bucket, fullKey, call, url, encryption }: Connection,
   { key, signal }: StoreCallOptions & { readonly key: string },
@@ -31,9 +31,9 @@ export async function confirmEncryption(
   if (found.ServerSideEncryption === algorithms[encryption.mode]) return
   const state = found.ServerSideEncryption ?? 'none'
   throw new StoreError(
-    `Cannot have ${url}/${key} encrypted: the server takes ${encryption.mode} and answers with ${state}`,
+    `Cannot encrypt ${url}/${key}: the server accepts ${encryption.mode} but reports ${state}`,
     {
-      hint: 'Use a server that encrypts, or configure no store.encryption; `encryption.recipients` needs no server',
+      hint: 'use a server that encrypts, or remove store.encryption; encryption.recipients works with any server',
     },
   )
 }

@@ -3,30 +3,30 @@ import { ProxyError } from '../../http/proxy.ts'
 import { StoreError } from '../errors.ts'
 import { CredentialsError } from './credentials-error.ts'
 
-/** The server answered, but not as an S3 server does. */
+/** The answer is not one of an S3 server. */
 export class UnexpectedAnswer extends Error {}
 
-/** The server took the request to complete an upload, but did not say that it did. */
+/** The server did not confirm that an upload is complete. */
 export class UploadUnconfirmed extends Error {}
 
-/** The body ended before as many bytes had arrived as were announced. */
+/** The body ended before its announced length. */
 export class BodyCutShort extends Error {}
 
-/** What a call was about, for the message. */
-export interface CallContext {
-  /** What was to be done, as in "Cannot write". */
+/** Description of a call, for the message. */
+interface CallContext {
+  /** The action, such as `write` in "Cannot write". */
   readonly action: string
   /** The address of the object or the store. */
   readonly target: string
   readonly bucket: string
-  /** What the credentials must be allowed for it. */
+  /** The permissions that the call needs. */
   readonly rights: string
   readonly tagging?: boolean | undefined
   readonly lock?: object | undefined
   readonly encryption?: object | undefined
 }
 
-/** What is known of a failure that the server, the SDK or the network reported. */
+/** Known facts about a failure of the server, the SDK or the network. */
 interface Facts {
   readonly code: string
   readonly status: number | undefined
@@ -35,13 +35,13 @@ interface Facts {
 }
 
 /**
- * Whether the same request may succeed a moment later: the network failed, the server is busy or
- * failed itself, or the clock difference that it complained about has just been learned.
+ * Whether a later attempt may succeed: the network or the server failed, the server is busy, or the SDK
+ * has just learned the difference between the clocks.
  */
 export function isTransient(error: unknown): boolean {
   if (error instanceof StoreError || error instanceof ProxyError) return error.transient
   if (error instanceof BodyCutShort || error instanceof UploadUnconfirmed) return true
-  // The source of credentials has already been asked several times.
+  // The SDK has already repeated the request for credentials.
   if (error instanceof CredentialsError) return false
   const { name, code, status, clockSkewCorrected } = readError(error)
   if (clockSkewCorrected || transientCodes.has(name) || transientCodes.has(code)) return true
@@ -49,12 +49,12 @@ export function isTransient(error: unknown): boolean {
   return [408, 429, 500, 502, 503, 504].includes(status)
 }
 
-/** Whether the server said nothing for too long. */
+/** Whether the server did not answer in time. */
 export function isTimeout(error: unknown): boolean {
   return readError(error).name === 'TimeoutError'
 }
 
-/** Handles the errors of these names as the absence of an answer, and throws all others. */
+/** Returns `undefined` for errors with these names, and throws all others. */
 export function withoutError(names: readonly string[]): (error: unknown) => undefined {
   return (error) => {
     if (error instanceof Error && names.includes(error.name)) return undefined
@@ -62,24 +62,24 @@ export function withoutError(names: readonly string[]): (error: unknown) => unde
   }
 }
 
-/** Whether the server says that it does not know a request. */
+/** Whether the server does not support a request. */
 function isUnsupported(error: unknown): boolean {
   const { name, status } = readError(error)
   return status === 501 || status === 405 || unknownRequest.has(name)
 }
 
-/** Whether the server does not know a question about an object, or answers with the object itself. */
+/** Whether the server does not support a query about an object, or answers with the object itself. */
 export function isUnknownQuestion(error: unknown): boolean {
   return isUnsupported(error) || isUnreadable(readError(error).message)
 }
 
-/** Handles the answer of a server that does not know a request as the absence of an answer. */
+/** Returns `undefined` when the server does not support a request, and throws other errors. */
 export function withoutSupport(error: unknown): undefined {
   if (isUnsupported(error)) return undefined
   throw error
 }
 
-/** Explains an error of the SDK. No part of the request reaches the message or the cause. */
+/** Explains an error of the SDK. Message and cause contain no part of the request. */
 export function explainError(error: unknown, context: CallContext): StoreError {
   if (error instanceof StoreError) return error
   const { name, code, status, region, message } = readError(error)
@@ -112,13 +112,13 @@ function explainCredentials({ message, hint, transient }: CredentialsError): Exp
   return { state: message, hint, kind: transient ? 'failed' : 'usage' }
 }
 
-const connectionHint = 'Check the network, the endpoint address and the server, then try again'
-const busyHint = 'Try again later'
+const connectionHint = 'check the network, the endpoint address and the server, then try again'
+const busyHint = 'try again later'
 
-/** Codes that do not pass when the request is repeated, whatever their status. */
+/** Codes of failures that a repetition does not solve, whatever the status. */
 const lasting = new Set(['AccessDenied', 'QuotaExceeded', 'NotImplemented', 'InsufficientStorage'])
 
-/** Codes of servers that do not know the request. */
+/** Codes of an unsupported request. */
 const unknownRequest = new Set(['NotImplemented', 'MethodNotAllowed'])
 
 const transientCodes = new Set([
@@ -141,64 +141,65 @@ const transientCodes = new Set([
 
 const regionMissing: Explanation = {
   state: 'no region is set',
-  hint: 'Set AWS_REGION to the region of the bucket',
+  hint: 'set AWS_REGION to the region of the bucket',
   kind: 'usage',
 }
 
 const wrongProtocol: Explanation = {
-  state: 'the endpoint does not speak the protocol of its address',
-  hint: 'Check whether the endpoint is http or https, and its port',
+  state: 'the endpoint uses another protocol than its address says',
+  hint: 'check the port of the endpoint, and whether its address begins with http:// or https://',
   kind: 'usage',
 }
 
 const keyUnusable: Explanation = {
   state: 'the server cannot use the encryption key',
-  hint: 'Check store.encryption.keyId, and that these credentials may use the key (kms:GenerateDataKey, kms:Decrypt)',
+  hint: 'check store.encryption.keyId, and allow these credentials kms:GenerateDataKey and kms:Decrypt on the key',
   kind: 'usage',
 }
 
 const denied = ({ context: { bucket, rights } }: Facts): Explanation => ({
   state: 'access denied',
-  hint: `Allow these credentials ${rights} in bucket ${bucket}`,
+  hint: `allow these credentials ${rights} in bucket ${bucket}`,
   kind: 'usage',
 })
 
 const otherRegion = ({ context: { bucket }, region }: Facts): Explanation => ({
   state: 'the bucket belongs to another region or endpoint',
-  hint: `Set AWS_REGION to ${region ?? `the region of bucket ${bucket}`}`,
+  hint: `set AWS_REGION to ${region ?? `the region of bucket ${bucket}`}`,
   kind: 'usage',
 })
 
 const clockDiffers = (): Explanation => ({
   state: 'the clocks of this machine and of the server differ too much',
-  hint: 'Set the clock, for example by NTP',
+  hint: 'set the clock, for example with NTP',
 })
 
 const credentialsExpired = (): Explanation => ({
   state: 'the session credentials have expired or are not valid',
-  hint: 'Obtain new ones, or remove AWS_SESSION_TOKEN when the keys need none',
+  hint: 'use new credentials, or unset AWS_SESSION_TOKEN if the keys need none',
   kind: 'usage',
 })
 
 const full = ({ context: { bucket } }: Facts): Explanation => ({
   state: 'the quota is used up or the storage is full',
-  hint: `Raise the quota of bucket ${bucket}, or free space in it`,
+  hint: `raise the quota of bucket ${bucket}, or free space in it`,
 })
 
 const busy = (): Explanation => ({ state: 'the server asks to slow down', hint: busyHint })
 
 const notSupported = ({ context }: Facts): Explanation => ({
-  state: 'the server does not support what was asked',
+  state: 'the server does not support the request',
   hint: optionsHint(context),
   kind: 'usage',
 })
 
-/** Servers differ in what they have beside objects; only what is configured can be the cause. */
+/** Names the configured options that some servers do not support. */
 function optionsHint({ tagging, lock, encryption }: CallContext): string {
   const used = [tagging && 'store.tags', lock && 'store.lock', encryption && 'store.encryption']
   const names = used.filter((name) => typeof name === 'string').join(' or ')
-  if (names === '') return 'Use a server that supports it; `dashkeep doctor` shows what it lacks'
-  return `Take ${names} out of the configuration, or use a server that supports it`
+  if (names === '')
+    return 'use another server; `dashkeep doctor` shows what this one does not support'
+  return `remove ${names} from the configuration, or use a server that supports it`
 }
 
 const tagsRefused = ({ context }: Facts): Explanation => ({
@@ -207,18 +208,18 @@ const tagsRefused = ({ context }: Facts): Explanation => ({
   kind: 'usage',
 })
 
-/** What servers answer to a lock in a bucket without Object Lock, or one that is over already. */
+/** The answer to a lock in a bucket without Object Lock, or to a lock that ends in the past. */
 const invalid = ({ code, status, context }: Facts): Explanation => ({
   state: `the server refuses the request (${status} ${code})`,
   hint: context.lock
-    ? 'With store.lock the bucket needs Object Lock, and the lock a duration the server takes; `dashkeep doctor` looks at the bucket'
-    : '`dashkeep doctor` looks at the bucket; the log of the server says more',
+    ? 'store.lock needs a bucket with Object Lock, and a duration that the server accepts; `dashkeep doctor` checks the bucket'
+    : '`dashkeep doctor` checks the bucket; the log of the server has the reason',
   kind: 'usage',
 })
 
 const damaged = (): Explanation => ({
-  state: 'the bytes were changed on the way',
-  hint: 'Try again; if it happens again, look for what changes requests on the way, and for broken memory',
+  state: 'the bytes were changed in transit',
+  hint: 'try again; if it fails again, check proxies and the memory of this machine',
 })
 
 const noAnswer = (): Explanation => ({
@@ -233,41 +234,41 @@ const noConnection = ({ code }: Facts): Explanation => ({
 
 const hostUnknown = (): Explanation => ({
   state: 'the host name of the endpoint cannot be resolved',
-  hint: 'Check the endpoint address and the name servers',
+  hint: 'check the endpoint address and the DNS settings',
 })
 
 const byCode: Readonly<Record<string, (facts: Facts) => Explanation>> = {
   NoSuchBucket: ({ context: { bucket } }) => ({
     state: `the bucket ${bucket} does not exist`,
-    hint: 'Create it first, or correct the address of the store; dashkeep creates no buckets',
+    hint: 'create the bucket, or correct the address of the store; dashkeep creates no buckets',
     kind: 'usage',
   }),
   InvalidBucketName: ({ context: { bucket } }) => ({
     state: `the server refuses the bucket name ${bucket}`,
-    hint: 'Correct the address of the store',
+    hint: 'correct the address of the store',
     kind: 'usage',
   }),
   InvalidAccessKeyId: () => ({
     state: 'the server does not know the access key',
-    hint: 'Check AWS_ACCESS_KEY_ID, and that the endpoint is the one the key belongs to',
+    hint: 'check AWS_ACCESS_KEY_ID, and that the key belongs to this endpoint',
     kind: 'usage',
   }),
   SignatureDoesNotMatch: () => ({
     state: 'the secret key does not belong to the access key',
-    hint: 'Check AWS_SECRET_ACCESS_KEY, also for spaces and line breaks around it',
+    hint: 'check AWS_SECRET_ACCESS_KEY, and look for spaces and line breaks around it',
     kind: 'usage',
   }),
   NoSuchKey: () => ({
     state: 'it is not there',
-    hint: 'Check who else removes objects from the bucket',
+    hint: 'check who removes objects from the bucket',
   }),
   NoSuchUpload: () => ({
     state: 'another client ended the upload',
-    hint: 'Look for a rule of the bucket that aborts unfinished uploads too early',
+    hint: 'check the lifecycle rules of the bucket: one may abort unfinished uploads too early',
   }),
   EntityTooLarge: () => ({
     state: 'the object is too large for the server',
-    hint: 'Raise the limit of the server, or of what stands before it, to at least 8 MiB',
+    hint: 'raise the limit of the server and its proxies to at least 8 MiB',
   }),
   AccessDenied: denied,
   PermanentRedirect: otherRegion,
@@ -316,7 +317,7 @@ function explainStatus(facts: Facts): Explanation {
   return {
     state:
       status === undefined ? `it failed with ${code}` : `the server answered ${status} ${code}`,
-    hint: 'See the log of the server',
+    hint: 'check the log of the server',
   }
 }
 
@@ -326,7 +327,7 @@ function explainNoS3({ status }: Facts): Explanation {
   }
   return {
     state: 'the answer does not come from an S3 server',
-    hint: 'Check the endpoint address and its port; a web page or another service may answer there',
+    hint: 'check the endpoint address and its port; a web page or another service may listen there',
     kind: 'usage',
   }
 }
@@ -334,12 +335,12 @@ function explainNoS3({ status }: Facts): Explanation {
 function explainCertificate({ code }: Facts): Explanation {
   return {
     state: `the certificate of the endpoint is not trusted (${code})`,
-    hint: 'Check the endpoint address; for an authority of your own, set AWS_CA_BUNDLE or NODE_EXTRA_CA_CERTS to the file of its certificate',
+    hint: 'check the endpoint address; for a certificate of your own authority, set AWS_CA_BUNDLE or NODE_EXTRA_CA_CERTS to the file of its certificate',
     kind: 'usage',
   }
 }
 
-/** How the SDK says that a body could not be parsed. */
+/** Whether the SDK could not parse the body. */
 function isUnreadable(message: string): boolean {
   return message.includes('XML parse error') || message.includes('Deserialization error')
 }
@@ -353,7 +354,7 @@ interface ErrorParts {
   readonly message: string
 }
 
-/** Reads the parts of an SDK error that are needed, without trusting their types. */
+/** Reads the needed members of an SDK error, and checks their types. */
 function readError(error: unknown): ErrorParts {
   const { name, code, message, Region, $metadata, $response } = asRecord(error)
   const { httpStatusCode, clockSkewCorrected } = asRecord($metadata)
@@ -375,7 +376,7 @@ function asRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** One short line for the log; SDK errors themselves can carry session tokens. */
+/** One short line for the log. The SDK error itself can contain session tokens. */
 function summarize({ code, status }: Facts, message: string): string {
   const firstLine = message.split('\n', 1)[0] ?? ''
   return `${code}${status === undefined ? '' : ` (status ${status})`}: ${firstLine.slice(0, 300)}`

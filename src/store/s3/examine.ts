@@ -14,8 +14,8 @@ import type { ObjectLock } from './options.ts'
 import { canListUploads, tryAbort } from './unfinished-uploads.ts'
 
 /**
- * Says how the bucket is set up to keep what is in it: versions, Object Lock, and lifecycle rules
- * that would remove snapshots. What cannot be asked is a finding too, not a failure.
+ * Reports the settings of the bucket that protect or remove snapshots: versions, Object Lock and
+ * lifecycle rules. A failed query is a finding, too, not a failure.
  */
 export async function* examineBucket(
   connection: Connection,
@@ -35,7 +35,7 @@ export async function* examineBucket(
   yield* ask('uploads', askForUploads(connection, options), describeUploads, 'prune')
 }
 
-/** Yields what the answer means, or that there was none, and returns the answer. */
+/** Yields the findings of an answer, or of a failed query, and returns the answer. */
 async function* ask<T>(
   subject: string,
   question: Promise<T>,
@@ -49,7 +49,7 @@ async function* ask<T>(
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     const { message, hint } = error
-    yield { subject, result: 'warning', detail: `could not ask: ${message}`, hint, hinders }
+    yield { subject, result: 'warning', detail: `not checked: ${message}`, hint, hinders }
     return undefined
   }
 }
@@ -70,8 +70,8 @@ function describeVersioning(enabled: boolean): Omit<StoreFinding, 'subject'> {
   if (enabled) return { result: 'ok', detail: 'the bucket keeps versions' }
   return {
     result: 'warning',
-    detail: 'the bucket keeps no versions: what somebody overwrites or deletes is gone',
-    hint: 'turn versioning on for the bucket',
+    detail: 'the bucket keeps no versions: overwritten and deleted objects are lost',
+    hint: 'enable versioning of the bucket',
   }
 }
 
@@ -86,11 +86,11 @@ function describeLock(
       detail: lock
         ? 'the bucket has no Object Lock, which store.lock needs'
         : 'the bucket has no Object Lock: whoever has its keys can delete every snapshot',
-      hint: 'make a bucket with Object Lock, or turn it on where the server lets you',
+      hint: 'create a bucket with Object Lock, or enable it if the server supports that',
     }
   }
   if (lock) return { result: 'ok', detail: `files are locked in ${lock.mode} mode` }
-  if (byBucket) return { result: 'ok', detail: 'the bucket locks whatever is put into it' }
+  if (byBucket) return { result: 'ok', detail: 'the bucket locks every new object' }
   return {
     result: 'warning',
     detail: 'the bucket has Object Lock, but nothing locks files',
@@ -98,7 +98,7 @@ function describeLock(
   }
 }
 
-/** The rules in force that may concern what is below the root; `undefined` where there are none. */
+/** The enabled rules that may affect the store; `undefined` when the server has no rules. */
 async function readRules(
   { bucket, call }: Connection,
   root: string,
@@ -141,20 +141,20 @@ function describeRules(
     .map((rule) => ({
       result: 'warning',
       detail: `${describeRule(rule)}, snapshots included`,
-      hint: `leave ${root || 'this bucket'} out of the rule, and let \`dashkeep prune\` decide`,
+      hint: `exclude ${root || 'this bucket'} from the rule; \`dashkeep prune\` removes snapshots`,
     }))
   if (findings.length === 0) findings.push({ result: 'ok', detail: 'no rule removes snapshots' })
   if (keepsVersions && !rules.some((rule) => rule.NoncurrentVersionExpiration)) {
     findings.push({
       result: 'warning',
-      detail: 'no rule removes old versions: what prune removes is hidden, and still paid for',
+      detail: 'no rule removes old versions: removed snapshots still use space',
       hint: 'add a lifecycle rule with NoncurrentVersionExpiration',
     })
   }
   return findings
 }
 
-/** Whether unfinished uploads can be listed, once it is sure that they can be aborted. */
+/** Whether unfinished uploads can be listed. Throws when they cannot be aborted. */
 async function askForUploads(connection: Connection, options: StoreCallOptions): Promise<boolean> {
   const canList = await canListUploads(connection, options)
   if (canList) await tryAbort(connection, options)
@@ -167,8 +167,8 @@ function describeUploads(canList: boolean): Omit<StoreFinding, 'subject'>[] {
     {
       result: 'warning',
       detail:
-        'the server does not list unfinished uploads, so prune cannot sweep what killed runs left of them',
-      hint: 'add a lifecycle rule with AbortIncompleteMultipartUpload, or look for them on the server',
+        'the server does not list unfinished uploads, so prune cannot remove those of killed runs',
+      hint: 'add a lifecycle rule with AbortIncompleteMultipartUpload, or remove them on the server',
     },
   ]
 }
@@ -182,6 +182,8 @@ function describeRule(rule: LifecycleRule): string {
       : `after ${Expiration.Days} days`
   const { And, Tag, ObjectSizeGreaterThan, ObjectSizeLessThan } = Filter ?? {}
   const limits = [Tag, ObjectSizeGreaterThan, ObjectSizeLessThan, And?.Tags]
-  const some = limits.some((limit) => limit !== undefined) ? 'some of ' : ''
-  return `${name} removes ${some}what is below ${prefixOf(rule) || 'the bucket'} ${when}`
+  const some = limits.some((limit) => limit !== undefined) ? 'some ' : ''
+  const prefix = prefixOf(rule)
+  const below = prefix === '' ? '' : ` below ${prefix}`
+  return `${name} removes ${some}objects${below} ${when}`
 }

@@ -16,14 +16,14 @@ import { UnexpectedAnswer } from './errors.ts'
 type Request = Parameters<NodeHttpHandler['handle']>[0]
 
 /** Sends the requests of an S3 client, and those of the SDK for its credentials. */
-export interface Handler {
+interface Handler {
   readonly requestHandler: NonNullable<S3ClientConfig['requestHandler']>
-  /** The proxy that the last request was for; `undefined` when it was sent directly. */
+  /** The proxy of the last request; `undefined` for a direct request. */
   proxyInUse(): HttpProxy | undefined
 }
 
 /** Limits of the requests, and how connections are made. */
-export interface HandlerOptions extends Omit<NodeHttpHandlerOptions, 'httpAgent' | 'httpsAgent'> {
+interface HandlerOptions extends Omit<NodeHttpHandlerOptions, 'httpAgent' | 'httpsAgent'> {
   readonly httpAgent: AgentOptions
   readonly httpsAgent: HttpsAgentOptions
 }
@@ -81,7 +81,7 @@ function needsNewerNode(proxy: HttpProxy): DashkeepError {
   )
 }
 
-/** Gives Node's agents this proxy only: `findProxy` has already applied the exceptions. */
+/** Configures Node's agents with this proxy only. `findProxy` has already applied the exceptions. */
 function withProxy(options: HandlerOptions, proxy: HttpProxy | undefined): NodeHttpHandlerOptions {
   const proxyEnv = proxy ? { HTTP_PROXY: proxy.url.href, HTTPS_PROXY: proxy.url.href } : {}
   return {
@@ -92,8 +92,8 @@ function withProxy(options: HandlerOptions, proxy: HttpProxy | undefined): NodeH
 }
 
 /**
- * Ends a request whose answer is 101. Node drops the connection without an event that the SDK
- * listens to, so that the request would wait for its timeout.
+ * Ends a request with answer 101. Node closes the connection without an event for the SDK, so the request
+ * would wait for its timeout.
  */
 function refuseUpgrades<Agent extends HttpAgent>(agent: Agent): Agent {
   const { addRequest } = agent as unknown as WithRequests
@@ -109,7 +109,7 @@ function refuseUpgrades<Agent extends HttpAgent>(agent: Agent): Agent {
   return Object.assign(agent, watched)
 }
 
-/** How every agent of Node is given a request; its types leave that out. */
+/** The undocumented method by which Node's agents receive requests. */
 interface WithRequests {
   addRequest(request: ClientRequest, ...rest: unknown[]): void
 }
@@ -118,7 +118,7 @@ function addressOf({ protocol, hostname, port }: Request): URL {
   return new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`)
 }
 
-/** What Node's agents and the SDK say of a connection that was not made. */
+/** A failed connection, as Node's agents and the SDK report it. */
 type ConnectionError = NodeJS.ErrnoException & {
   readonly statusCode?: number
   readonly proxyTunnelTimeout?: number
@@ -131,7 +131,7 @@ function explain(error: ConnectionError, { proxy, target }: { proxy: HttpProxy; 
     return proxyFailure(proxy, proxyTunnelTimeout === undefined ? code : 'TIMEOUT')
   }
   if (syscall === 'connect' || syscall === 'getaddrinfo') return proxyFailure(proxy, code)
-  // The SDK has one name for all its limits; this is the one for connecting, tunnel included.
+  // The SDK has one name for all timeouts. The text tells the timeout for connecting or the tunnel.
   const isOfConnecting = name === 'TimeoutError' && message.includes('did not establish')
   return isOfConnecting ? proxyFailure(proxy, 'TIMEOUT') : undefined
 }

@@ -28,7 +28,25 @@ export async function* listObjects(
   }
 }
 
+/** Lists what keys begin with, up to the first slash. */
+export async function* listPrefixes(
+  connection: Connection,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string> {
+  let token: string | undefined
+  do {
+    const page = await fetchPage(connection, '', { token, delimiter: '/', signal })
+    for (const prefix of page.prefixes) if (isKey(prefix.slice(0, -1))) yield prefix
+    if (page.isTruncated && (page.token === undefined || page.token === token)) {
+      throw disordered(connection)
+    }
+    token = page.isTruncated ? page.token : undefined
+  } while (token !== undefined)
+}
+
 interface Page {
+  /** With a delimiter only: what keys begin with, up to it. */
+  readonly prefixes: readonly string[]
   readonly objects: StoredObject[]
   readonly isTruncated: boolean
   readonly token: string | undefined
@@ -37,12 +55,17 @@ interface Page {
 async function fetchPage(
   connection: Connection,
   prefix: string,
-  position: StoreCallOptions & { token: string | undefined; startAfter: string | undefined },
+  position: StoreCallOptions & {
+    token: string | undefined
+    startAfter?: string | undefined
+    delimiter?: string
+  },
 ): Promise<Page> {
-  const { token, startAfter, signal } = position
+  const { token, startAfter, delimiter, signal } = position
   const command = new ListObjectsV2Command({
     Bucket: connection.bucket,
     Prefix: connection.fullKey(prefix),
+    ...(delimiter !== undefined && { Delimiter: delimiter }),
     ...(token !== undefined && { ContinuationToken: token }),
     ...(token === undefined &&
       startAfter !== undefined && { StartAfter: connection.fullKey(startAfter) }),
@@ -53,20 +76,23 @@ async function fetchPage(
   )
 }
 
-/** Refuses what is no listing: an HTML page under status 200 would read as an empty bucket. */
+/** Throws when the answer is not a list: an HTML page with status 200 would look like an empty bucket. */
 function readPage({ fullKey }: Connection, answer: ListObjectsV2CommandOutput): Page {
-  if (answer.IsTruncated === undefined) throw new UnexpectedAnswer('The answer is no listing')
+  if (answer.IsTruncated === undefined) throw new UnexpectedAnswer('The answer is not a list')
   const objects = (answer.Contents ?? []).map(({ Key, Size, LastModified }) => {
     if (Key === undefined || Size === undefined || LastModified === undefined) {
-      throw new UnexpectedAnswer('The listing lacks a key, a size or a date')
+      throw new UnexpectedAnswer('The list has no key, size or date')
     }
     return { key: Key.slice(fullKey('').length), size: Size, modifiedAt: LastModified }
   })
-  return { objects, isTruncated: answer.IsTruncated, token: answer.NextContinuationToken }
+  const prefixes = (answer.CommonPrefixes ?? []).flatMap(
+    ({ Prefix }) => Prefix?.slice(fullKey('').length) ?? [],
+  )
+  return { objects, prefixes, isTruncated: answer.IsTruncated, token: answer.NextContinuationToken }
 }
 
 function disordered({ url }: Connection): StoreError {
-  return new StoreError(`Cannot list ${url}: the server does not list in the order of keys`, {
-    hint: 'Use a general-purpose bucket: some kinds of bucket have no order',
+  return new StoreError(`Cannot list ${url}: the server does not order its list by key`, {
+    hint: 'use a general-purpose bucket: other kinds have no order',
   })
 }

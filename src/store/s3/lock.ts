@@ -11,7 +11,7 @@ import type { Connection } from './connection.ts'
 import { isUnknownQuestion, withoutError, withoutSupport } from './errors.ts'
 import type { ObjectLock } from './options.ts'
 
-/** An object whose lock is asked for or set. */
+/** An object whose lock is read or set. */
 type LockTarget = StoreCallOptions & { readonly key: string }
 
 interface Retention {
@@ -19,10 +19,10 @@ interface Retention {
   readonly until: Date
 }
 
-/** How servers say that neither the bucket nor the object has a lock: S3 and Ceph differ. */
+/** Errors of S3 and Ceph when the bucket or the object has no lock. */
 const noLock = ['NoSuchObjectLockConfiguration', 'ObjectLockConfigurationNotFoundError']
 
-/** What a request to write says of the lock. */
+/** The members of a write request that lock the object. */
 export function lockMembers({ lock }: Connection, lockFrom: Date | undefined) {
   if (lock === undefined || lockFrom === undefined) return {}
   const { mode, until } = retentionFor(lock, lockFrom)
@@ -30,9 +30,8 @@ export function lockMembers({ lock }: Connection, lockFrom: Date | undefined) {
 }
 
 /**
- * Makes sure that what has just been written is locked, by asking. A lock that came with the write
- * and is not there is set on its own: Ceph passes over that of an upload in parts. Throws when the
- * server takes the request and does not keep the lock either.
+ * Asks the server whether the new object is locked. If it is not, sets the lock with a request of its
+ * own: Ceph ignores the lock of a multipart upload. Throws when the object is still not locked.
  */
 export async function confirmLock(
   connection: Connection,
@@ -47,8 +46,8 @@ export async function confirmLock(
 }
 
 /**
- * Locks an object that is already there as long as one written now, in the mode it has. Returns
- * false when that is governance and compliance is asked for: to change it takes the right to lift
+ * Extends the lock of an existing object to that of a new object, and keeps its mode. Returns false when
+ * its mode is governance and compliance is configured: changing the mode needs the permission to remove
  * every lock.
  */
 export async function extendLock(
@@ -66,7 +65,7 @@ export async function extendLock(
   return true
 }
 
-/** Until when an object is locked, or was; `undefined` when it never was or is not there. */
+/** The end of the lock of an object; `undefined` when it has none or does not exist. */
 export async function readLockEnd(
   connection: Connection,
   target: LockTarget,
@@ -74,7 +73,7 @@ export async function readLockEnd(
   return (await readRetention(connection, target))?.until
 }
 
-/** How the bucket locks objects; `undefined` when it does not, or the server has no such thing. */
+/** The bucket's Object Lock settings; `undefined` when it has none or the server does not support them. */
 export async function readBucketLock(
   connection: Connection,
   { signal }: StoreCallOptions,
@@ -92,7 +91,7 @@ export async function readBucketLock(
   return found?.ObjectLockEnabled === 'Enabled' ? found : undefined
 }
 
-/** On a full second, since a server may keep no more of a date. */
+/** The wanted lock. Its end is a full second, because a server may store no fraction. */
 function retentionFor({ mode, durationMs }: ObjectLock, lockFrom: Date): Retention {
   const seconds = Math.ceil((lockFrom.getTime() + durationMs) / 1000)
   const until = new Date(seconds * 1000)
@@ -104,9 +103,9 @@ function covers(found: Retention | undefined, { mode, until }: Retention): boole
 }
 
 /**
- * A server without Object Lock does not know the question. It may answer with the object's own bytes,
- * as Swift does, which would take the setting of a lock for new bytes of the object: so the lock is
- * asked for before one is ever set.
+ * Reads the lock of an object. A server without Object Lock does not know this request, and may answer
+ * with the object's bytes, as Swift does. Such a server would store a new lock as new bytes of the object.
+ * So dashkeep always reads a lock before it sets one.
  */
 async function readRetention(
   { bucket, fullKey, call, url }: Connection,
@@ -124,7 +123,7 @@ async function readRetention(
           `Cannot ask for the lock of ${url}/${key}: the server has no Object Lock`,
           {
             kind: 'usage',
-            hint: 'Take store.lock out of the configuration, or use another server',
+            hint: 'remove store.lock from the configuration, or use another server',
           },
         )
       }),
@@ -133,7 +132,7 @@ async function readRetention(
   return mode && until && { mode, until }
 }
 
-/** Sets a lock and asks whether it is there. */
+/** Sets a lock. Throws when the server does not store it. */
 async function setRetention(
   connection: Connection,
   target: LockTarget,
@@ -150,7 +149,7 @@ async function setRetention(
   await call(about, (client, options) => client.send(command, options))
   if (covers(await readRetention(connection, target), wanted)) return
   throw new StoreError(
-    `Cannot lock ${url}/${key}: the server takes the lock and does not keep it`,
-    { hint: 'Use a server and a bucket with Object Lock, or configure no store.lock' },
+    `Cannot lock ${url}/${key}: the server accepts the lock but does not store it`,
+    { hint: 'use a server and a bucket with Object Lock, or remove store.lock' },
   )
 }

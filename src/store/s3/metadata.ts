@@ -3,13 +3,12 @@ import type { ObjectMetadata } from '../object-store.ts'
 
 const maxTagLength = 256
 
-/** Characters of a value; servers take 2 kB of metadata in all, and the manifest has it whole. */
+/** Maximum length of a value: servers accept 2 kB of metadata. The manifest has the full values. */
 const maxValueLength = 100
 
 /**
- * Keeps metadata values in the ASCII that every server and proxy passes on: all else, `%` and outer
- * spaces are percent-encoded as UTF-8. Decoding gives the value back, cleaned and cut like any text
- * from outside.
+ * Encodes metadata values as ASCII, which every server and proxy keeps. Percent-encodes `%`, outer spaces
+ * and all other characters as UTF-8. Values are cleaned and shortened first.
  */
 export function encodeMetadata(metadata: ObjectMetadata): Record<string, string> {
   const encode = (value: string): string =>
@@ -17,7 +16,7 @@ export function encodeMetadata(metadata: ObjectMetadata): Record<string, string>
   return Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, encode(value)]))
 }
 
-/** The same as object tags; a character that tags do not allow becomes `_`. */
+/** Converts metadata to object tags. Replaces characters that tags do not allow with `_`. */
 export function toTags(metadata: ObjectMetadata): { Key: string; Value: string }[] {
   return Object.entries(metadata).map(([name, value]) => ({
     Key: name,
@@ -25,7 +24,7 @@ export function toTags(metadata: ObjectMetadata): { Key: string; Value: string }
   }))
 }
 
-/** The tags as the one header that goes with an object. */
+/** Encodes metadata as the tag header of a write request. */
 export function encodeTags(metadata: ObjectMetadata): string {
   return toTags(metadata)
     .map(({ Key, Value }) => `${encodeURIComponent(Key)}=${encodeURIComponent(Value)}`)

@@ -2,57 +2,57 @@ import type { FindProxy } from '../../http/proxy.ts'
 import type { StoreRetry } from '../retrying.ts'
 import type { AwsEnvironment } from './profile.ts'
 
-/** Where a bucket is and how to reach it. */
+/** Options of an S3 store. */
 export interface S3StoreOptions {
   readonly bucket: string
-  /** What every key begins with in the bucket, without slashes around it. */
+  /** Prefix of every key in the bucket, without outer slashes. */
   readonly prefix?: string | undefined
-  /** Default: `us-east-1` with an endpoint, where it rarely matters; else what the SDK finds. */
+  /** Default: `us-east-1` with an endpoint, otherwise the region that the SDK finds. */
   readonly region?: string | undefined
   /** Address of a server other than AWS. */
   readonly endpoint?: string | undefined
   /** Whether the bucket is part of the path. Default: when an endpoint is set. */
   readonly forcePathStyle?: boolean | undefined
-  /** Whether the server keeps a SHA-256 of each object. Default: on AWS, and with a lock. */
+  /** Whether the server stores a SHA-256 of each object. Default: on AWS, and with a lock. */
   readonly checksums?: boolean | undefined
   /** Whether metadata is also set as object tags. */
   readonly tagging?: boolean | undefined
-  /** Locks what is written with `lockFrom`; nothing is locked without it. */
+  /** The lock of objects that are written with `lockFrom`. Without it, no object is locked. */
   readonly lock?: ObjectLock | undefined
-  /** Has the server encrypt everything that is written. */
+  /** Encryption of new objects by the server. */
   readonly encryption?: ServerEncryption | undefined
   /**
-   * How long one request may take until its answer begins, the time to send a body aside; also how
-   * long credentials may take.
+   * Maximum time until the answer of a request begins, without the time to send a body. Also the maximum
+   * time to get credentials.
    */
   readonly requestTimeoutMs?: number | undefined
-  /** How long a body may pause. */
+  /** Maximum pause within a body. */
   readonly idleTimeoutMs?: number | undefined
-  /** The first delay before a retry; it doubles, with a random part. */
+  /** Wait before the first retry. Doubles each time and has a random part. */
   readonly retryDelayMs?: number | undefined
-  /** Certificates in PEM of authorities that are trusted besides Node's. */
+  /** PEM certificates of authorities to trust in addition to Node's. */
   readonly authorities?: string | undefined
   /** The proxy for an address; none by default. */
   readonly findProxy?: FindProxy | undefined
-  /** Default: from the source that the environment names. */
+  /** Default: from the source in `env`. */
   readonly credentials?:
     | { readonly accessKeyId: string; readonly secretAccessKey: string }
     | undefined
-  /** The variables of AWS that say where credentials come from. Default: none. */
+  /** AWS environment variables with the source of the credentials. Default: none. */
   readonly env?: AwsEnvironment | undefined
-  /** Called for each request that failed and will be repeated. */
+  /** Called for each failed request that will be repeated. */
   readonly onRetry?: ((retry: StoreRetry) => void) | undefined
   /** Called with each warning of the SDK. */
   readonly onWarning?: ((text: string) => void) | undefined
 }
 
-/** How long what is written with a lock stays locked. */
+/** Mode and duration of a lock. */
 export interface ObjectLock {
   readonly mode: 'governance' | 'compliance'
   readonly durationMs: number
 }
 
-/** How the server encrypts objects; without a `keyId` by the bucket's own key. */
+/** Encryption by the server. Without a `keyId`, the server uses the bucket's key. */
 export interface ServerEncryption {
   readonly mode: 'sse-s3' | 'sse-kms'
   readonly keyId?: string | undefined

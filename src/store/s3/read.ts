@@ -6,11 +6,12 @@ import { ObjectTooLargeError, type StoreCallOptions } from '../object-store.ts'
 import { type Call, type Connection, minBytesPerMs, type SendOptions } from './connection.ts'
 import { BodyCutShort, UnexpectedAnswer, withoutError } from './errors.ts'
 
-const readRights = 's3:GetObject and s3:ListBucket (without it what is missing looks forbidden)'
+const readRights =
+  's3:GetObject and s3:ListBucket (without it, the server reports a missing object as forbidden)'
 
 type ReadTarget = StoreCallOptions & { readonly key: string }
 
-/** Reads a whole object; a body that breaks off is one more failure to repeat the request after. */
+/** Reads a whole object. Repeats the request after an incomplete body. */
 export async function getObject(
   connection: Connection,
   { key, signal }: ReadTarget,
@@ -31,7 +32,7 @@ export async function getObject(
   })
 }
 
-/** Reads an object as it arrives. A body that breaks off is asked for again, from where it ended. */
+/** Reads an object as it arrives. After an incomplete body, requests the rest. */
 export async function openObject(
   connection: Connection,
   { key, signal }: ReadTarget,
@@ -72,12 +73,12 @@ async function* readOn(
   }
 }
 
-/** An object whose bytes are on their way. */
+/** The answer to a read request. */
 interface ArrivingObject {
   readonly body: Readable
-  /** Bytes of the body. */
+  /** Size of the body in bytes. */
   readonly size: number
-  /** Where the body begins in the object. */
+  /** Byte offset of the body in the object. */
   readonly from: number
 }
 
@@ -93,15 +94,15 @@ async function requestObject(
   if (answer === undefined) return undefined
   const { Body: body, ContentLength: size, ContentRange: sent } = answer
   if (!(body instanceof Readable)) throw new UnexpectedAnswer('The answer has no body')
-  // A server without ranges sends the whole object.
+  // A server without range support sends the whole object.
   if (size !== undefined) return { body, size, from: sent?.startsWith(`bytes ${from}-`) ? from : 0 }
   body.destroy()
-  throw new UnexpectedAnswer('The answer does not say how long it is')
+  throw new UnexpectedAnswer('The answer has no length')
 }
 
 /**
- * Yields the body and checks its length. Each pause of the server has a limit, and so have all of
- * them together, by the length of the body. Otherwise a body sent in tiny pieces would never end.
+ * Yields the body and checks its length. Limits each pause of the server, and by the length of the body
+ * also the sum of all pauses. Otherwise a body in many small chunks could take forever.
  */
 async function* readBody(
   { idleTimeoutMs }: Connection,

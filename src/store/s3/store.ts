@@ -4,7 +4,7 @@ import type { ObjectMetadata, ObjectStore, StoreCallOptions } from '../object-st
 import { type Connection, connectToBucket } from './connection.ts'
 import { withoutError } from './errors.ts'
 import { examineBucket } from './examine.ts'
-import { listObjects } from './list.ts'
+import { listObjects, listPrefixes } from './list.ts'
 import { extendLock, readBucketLock, readLockEnd } from './lock.ts'
 import type { S3StoreOptions } from './options.ts'
 import { getObject, openObject } from './read.ts'
@@ -13,15 +13,15 @@ import { putObject, type Upload } from './upload.ts'
 import { createWriter, partBytes } from './writer.ts'
 
 /**
- * Keeps objects in a bucket of an S3 server.
+ * Stores objects in a bucket of an S3 server.
  *
- * Writing an existing key replaces the object in one step, or adds a version where the bucket keeps
- * versions: servers that refuse to replace do not do so reliably. Requests are repeated while
- * failures are transient; each of them may be, also when only its answer was lost.
+ * Writing an existing key replaces the object, or adds a version if the bucket keeps versions. Requests
+ * are repeated after transient failures. Every request may be repeated, even when only its answer was
+ * lost.
  *
- * Where the bucket keeps versions, which Object Lock needs, removing hides the object behind a
- * delete marker; its bytes stay until a lifecycle rule (NoncurrentVersionExpiration) removes old
- * versions, for which a lock that is not over is in the way.
+ * In a bucket with versions, which Object Lock requires, removing hides the object with a delete marker.
+ * Its bytes stay until a lifecycle rule (NoncurrentVersionExpiration) removes old versions, and never go
+ * before the end of a lock.
  */
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const connection = connectToBucket(options)
@@ -58,6 +58,10 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
 
     async *list(prefix, { startAfter, signal } = {}) {
       yield* listObjects(connection, prefix, { startAfter: startAfter || undefined, signal })
+    },
+
+    async *listPrefixes({ signal } = {}) {
+      yield* listPrefixes(connection, signal)
     },
 
     async remove(key, { signal } = {}) {
@@ -101,7 +105,7 @@ async function removeObject(
   )
 }
 
-/** Stores the bytes in one request, or in parts when they are too many for one. */
+/** Stores the bytes with one request, or as a multipart upload when they are larger than a part. */
 async function putBody(
   connection: Connection,
   { key, signal, lockFrom }: Upload,

@@ -9,8 +9,8 @@ import type { Connection } from './connection.ts'
 import { UnexpectedAnswer, withoutError, withoutSupport } from './errors.ts'
 
 /**
- * Lists the uploads below the store's prefix that were neither completed nor aborted; none where the
- * server does not list them.
+ * Lists the unfinished multipart uploads below the store's prefix. Lists none when the server cannot list
+ * them.
  */
 export async function* listUploads(
   connection: Connection,
@@ -30,7 +30,7 @@ export async function* listUploads(
   }
 }
 
-/** Whether the server lists uploads. Throws when that is not allowed. */
+/** Whether the server can list uploads. Throws when the credentials may not. */
 export async function canListUploads(
   connection: Connection,
   options: StoreCallOptions,
@@ -39,7 +39,7 @@ export async function canListUploads(
   return (await listPage(connection, first, options)) !== undefined
 }
 
-/** Aborts an upload that does not exist. Throws when aborting uploads is not allowed. */
+/** Aborts an upload that does not exist. Throws when the credentials may not abort uploads. */
 export async function tryAbort(
   connection: Connection,
   { signal }: StoreCallOptions,
@@ -74,7 +74,7 @@ async function listPage(
 function describeUpload(connection: Connection, upload: MultipartUpload): UnfinishedWrite {
   const { Key, UploadId, Initiated } = upload
   if (Key === undefined || UploadId === undefined || Initiated === undefined) {
-    throw new UnexpectedAnswer('The listing of uploads lacks a key, an id or a date')
+    throw new UnexpectedAnswer('The list of uploads has no key, id or date')
   }
   const key = Key.slice(connection.fullKey('').length)
   return {

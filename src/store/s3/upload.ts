@@ -17,28 +17,28 @@ import { UnexpectedAnswer, UploadUnconfirmed } from './errors.ts'
 import { confirmLock, lockMembers } from './lock.ts'
 import { encodeMetadata, encodeTags, toTags } from './metadata.ts'
 
-/** What S3 allows in one upload. */
+/** Maximum number of parts of an upload, as in S3. */
 const maxParts = 10_000
 
 const abortTimeoutMs = 10_000
 
-/** What is being written, for every request of it. */
+/** An object that is being written. */
 export interface Upload {
   readonly key: string
   readonly signal: AbortSignal | undefined
-  /** From when the object is to be locked, when it is. */
+  /** Start of the lock, if the object is to be locked. */
   readonly lockFrom: Date | undefined
 }
 
-/** An upload in parts. The object appears when `complete` resolves. */
+/** A multipart upload. The object becomes visible when `complete` resolves. */
 export interface MultipartUpload {
   uploadPart(bytes: Uint8Array): Promise<void>
   complete(): Promise<void>
-  /** Frees the parts, also when the signal of the upload has aborted. Never throws. */
+  /** Removes the parts, even when the signal has aborted. Never throws. */
   abort(): Promise<void>
 }
 
-/** Stores what fits into one request. */
+/** Stores an object with one request. */
 export async function putObject(
   connection: Connection,
   upload: Upload,
@@ -54,12 +54,12 @@ export async function putObject(
       ContentLength: body.length,
       ...checksumOf(connection, body),
     })
-    required((await client.send(command, options)).ETag, 'an ETag')
+    required((await client.send(command, options)).ETag, 'ETag')
   })
   await confirm(connection, upload)
 }
 
-/** Begins an upload in parts. */
+/** Begins a multipart upload. */
 export async function beginUpload(
   connection: Connection,
   begun: Upload,
@@ -73,7 +73,7 @@ export async function beginUpload(
       ...description(connection, begun, metadata),
       ...(connection.checksums && checksumAlgorithm),
     })
-    return required((await client.send(command, options)).UploadId, 'an UploadId')
+    return required((await client.send(command, options)).UploadId, 'UploadId')
   })
   const upload = { ...target(connection, key), UploadId: id }
   const parts: CompletedPart[] = []
@@ -135,7 +135,7 @@ async function sendPart(
     const { ETag, ChecksumSHA256 } = await client.send(command, options)
     return {
       PartNumber: number,
-      ETag: required(ETag, 'an ETag'),
+      ETag: required(ETag, 'ETag'),
       ...(ChecksumSHA256 !== undefined && { ChecksumSHA256 }),
     }
   })
@@ -156,7 +156,7 @@ async function sendComplete(
   })
 }
 
-/** Sets the tags once more: some servers drop those that came with the beginning of an upload. */
+/** Sets the tags again: some servers ignore the tags of a multipart upload. */
 async function sendTags(
   connection: Connection,
   { key, signal }: Upload,
@@ -173,8 +173,8 @@ async function sendTags(
 }
 
 /**
- * Whether the object is there with all its bytes. An upload that was completed is unknown to the
- * server afterwards, so a repeated request fails when only the answer to the first was lost.
+ * Whether the object exists with its full size. A server forgets a completed upload, so a repeated request
+ * fails when only the first answer was lost.
  */
 async function isStored(
   connection: Connection,
@@ -193,7 +193,7 @@ async function isStored(
   }
 }
 
-/** Some servers answer 200 to what they do not know: nothing is taken on trust. */
+/** Checks encryption and lock of a new object: some servers answer 200 and ignore them. */
 async function confirm(connection: Connection, upload: Upload): Promise<void> {
   await confirmEncryption(connection, upload)
   await confirmLock(connection, upload, upload.lockFrom)
@@ -221,8 +221,7 @@ function description(connection: Connection, { lockFrom }: Upload, metadata: Obj
 }
 
 /**
- * What a request says of its bytes. Where every object is locked, S3 takes none without a checksum,
- * and MD5 is the one that every server knows.
+ * The checksum of a request. S3 requires one for objects with a lock. Every server supports MD5.
  */
 function checksumOf({ checksums }: Connection, bytes: Uint8Array) {
   return checksums ? checksumAlgorithm : { ContentMD5: hash('md5', bytes, 'base64') }
@@ -231,12 +230,12 @@ function checksumOf({ checksums }: Connection, bytes: Uint8Array) {
 const checksumAlgorithm = { ChecksumAlgorithm: 'SHA256' } as const
 
 function required(value: string | undefined, name: string): string {
-  if (value === undefined) throw new UnexpectedAnswer(`The answer lacks ${name}`)
+  if (value === undefined) throw new UnexpectedAnswer(`The answer has no ${name}`)
   return value
 }
 
 function tooLarge(connection: Connection, key: string, size: number): StoreError {
   return new StoreError(
-    `Cannot write ${connection.url}/${key}: it has more than ${size} bytes, the most that fits`,
+    `Cannot write ${connection.url}/${key}: it has more than ${size} bytes, the maximum size`,
   )
 }

@@ -4,12 +4,12 @@ import type { ObjectMetadata, ObjectWriter } from '../object-store.ts'
 import type { Connection } from './connection.ts'
 import { beginUpload, type MultipartUpload, putObject } from './upload.ts'
 
-/** The size of every part but the last. S3 asks for at least 5 MiB. */
+/** Size of every part except the last. S3 requires at least 5 MiB. */
 export const partBytes = 8 * 1024 * 1024
 
 /**
- * What stays below one part is stored in one request; more becomes an upload in parts, of which a
- * writer never holds more than two.
+ * Creates a writer. Stores an object of up to one part with one request, and a larger one as a multipart
+ * upload. Holds at most two parts in memory.
  */
 export function createWriter(
   connection: Connection,

@@ -35,7 +35,7 @@ describe('a text of several lines', () => {
     ])
   })
 
-  it('says how many more lines differ', () => {
+  it('prints the number of further lines that differ', () => {
     const shown = format(lines.join('\n'), 'x\ny')
     expect(shown).toHaveLength(1 + 40 + 1)
     expect(shown.at(-1)).toBe('… and 12 more lines')

@@ -19,7 +19,7 @@ const altered = {
 }
 
 describe('the text of a notification', () => {
-  it('says what happened, since when, and what to do', () => {
+  it('contains what happened, since when, and what to do', () => {
     expect(
       textOf(runOf([failureOf(), outcomeOf({ account: 'other' })], { exitCode: 3 }), ['failure']),
     ).toBe(`dashkeep: of 2 accounts 1 failed, 1 good
@@ -29,7 +29,7 @@ failed shop: Cannot export the saved objects of type search: the service is not 
 run 4f2a1c00, 2026-11-20 03:15:00 to 2026-11-20 03:16:00 UTC, exit status 3`)
   })
 
-  it('says so when no good snapshot is known', () => {
+  it('reports that no good snapshot is known', () => {
     expect(textOf(runOf([failureOf({ lastGood: undefined })]))).toContain(
       '; no good snapshot is known\n',
     )

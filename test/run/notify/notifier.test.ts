@@ -33,6 +33,7 @@ async function notifierOf(
     onFailure: (kind) => failures.push(kind),
     retryBaseMs: 1,
     accounts: 1,
+    isPartial: false,
   })
   return { notifier, failures, log: () => Buffer.concat(chunks).toString() }
 }

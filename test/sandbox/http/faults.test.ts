@@ -82,7 +82,7 @@ describe('what a fault does', () => {
     expect(await response.json()).toEqual({ code: 403, message: 'Insufficient privileges' })
   })
 
-  it('says that there were too many requests, with and without Retry-After', async () => {
+  it('answers with status 429, with and without Retry-After', async () => {
     const date = 'Wed, 01 Jan 2031 00:00:00 GMT'
     await using sandbox = await startWith(
       { status: 429, times: 1 },

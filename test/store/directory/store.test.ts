@@ -46,7 +46,7 @@ if (!canMount)
   leaveOut('a folder on a full disk', 'by testing as root on Linux, with the right to mount')
 
 describe('a folder as a store', () => {
-  it('gives files and folders to their owner only', async () => {
+  it('makes files and folders accessible only to their owner', async () => {
     await using folder = await makeFolder()
     const root = join(folder.path, 'root')
     await createDirectoryStore({ root }).put('a/b', Buffer.from('x'))
@@ -56,7 +56,7 @@ describe('a folder as a store', () => {
     ])
   })
 
-  it('removes folders that became empty, but not its own', async () => {
+  it('removes empty folders, but not its root', async () => {
     await using folder = await makeFolder()
     const store = createDirectoryStore({ root: folder.path })
     await store.put('a/b/c', Buffer.from('x'))
@@ -64,7 +64,7 @@ describe('a folder as a store', () => {
     expect(await readdir(folder.path)).toEqual([])
   })
 
-  it('survives writers and removers of the same folders at once', async () => {
+  it('allows concurrent writes and removals in the same folders', async () => {
     await using folder = await makeFolder()
     const store = createDirectoryStore({ root: folder.path })
     const turns = Array.from({ length: 200 }, async (_, index) => {
@@ -76,7 +76,7 @@ describe('a folder as a store', () => {
     expect(await readdir(folder.path)).toEqual([])
   })
 
-  it('neither lists nor touches what is not an object of its own', async () => {
+  it('neither lists nor changes files that are not its objects', async () => {
     await using folder = await makeFolder()
     const store = createDirectoryStore({ root: folder.path })
     await mkdir(join(folder.path, temporaryFolder))
@@ -84,11 +84,11 @@ describe('a folder as a store', () => {
     await writeFile(join(folder.path, 'back\\slash'), 'x')
     expect(await collect(store.list(''))).toEqual([])
     await expect(store.get(`${temporaryFolder}/old`, { maxBytes: 1 })).rejects.toThrow(
-      'the folder is for unfinished files',
+      'the store uses this folder for unfinished files',
     )
   })
 
-  it('shows nothing of an object whose writer was killed', async () => {
+  it('lists no object whose writer was killed', async () => {
     await using folder = await makeFolder()
     const module = new URL('../../../src/store/directory/store.ts', import.meta.url).href
     const program = `
@@ -114,7 +114,7 @@ describe('a folder as a store', () => {
     expect(await collect(store.list(''))).toMatchObject([{ key: 'a/b', size: 5 }])
   })
 
-  it('says so when a file becomes shorter while it is read', async () => {
+  it('fails when a file becomes shorter while it is read', async () => {
     await using folder = await makeFolder()
     const store = createDirectoryStore({ root: folder.path })
     await store.put('a', Buffer.alloc(1_000_000))
@@ -127,7 +127,7 @@ describe('a folder as a store', () => {
     )
   })
 
-  it('says so when its root is a file', async () => {
+  it('fails when its root is a file', async () => {
     await using folder = await makeFolder()
     const root = join(folder.path, 'file')
     await writeFile(root, 'x')
@@ -140,7 +140,7 @@ describe('a folder as a store', () => {
     await expect(collect(store.list(''))).rejects.toMatchObject(refused)
   })
 
-  it('says so when an object stands in the way of another', async () => {
+  it('fails when an object has the key of a needed folder', async () => {
     await using folder = await makeFolder()
     const store = createDirectoryStore({ root: folder.path })
     await store.put('a/b', Buffer.from('x'))
@@ -154,7 +154,7 @@ describe('a folder as a store', () => {
     expect(await readdir(folder.path)).toEqual(['a'])
   })
 
-  it('says so when it may not write', async () => {
+  it('fails when it has no right to write', async () => {
     await using folder = await makeFolder()
     await using _ = await loseRights(folder.path)
     const refused = { kind: 'usage', message: expect.stringContaining('permission denied') }
@@ -163,20 +163,20 @@ describe('a folder as a store', () => {
   })
 
   describe.skipIf(!canMount)('on a small file system (needs root on Linux)', () => {
-    it('says so when no space is left, and keeps what was there', async () => {
+    it('fails when no space is left, and keeps the earlier objects', async () => {
       await using folder = await makeSmallFileSystem()
       const store = createDirectoryStore({ root: folder.path })
       await store.put('good', Buffer.from('backup'))
       await expect(store.put('a/large', Buffer.alloc(3_000_000))).rejects.toMatchObject({
         kind: 'failed',
         message: expect.stringMatching(/^Cannot write .*a\/large: no space is left$/),
-        hint: expect.stringContaining('Free space'),
+        hint: expect.stringContaining('free space'),
       })
       expect(await readdir(folder.path)).toEqual(['good'])
       await store.put('a/small', Buffer.from('fits'))
     })
 
-    it('says so when it is read-only', async () => {
+    it('fails when the file system is read-only', async () => {
       await using folder = await makeSmallFileSystem()
       const store = createDirectoryStore({ root: folder.path })
       await store.put('good', Buffer.from('backup'))

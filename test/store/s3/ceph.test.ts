@@ -85,7 +85,7 @@ describe.skipIf(start === undefined)('a real S3 server', { timeout }, () => {
     }
   })
 
-  describe('has its own ways', () => {
+  describe('supports what the table in docs/s3.md lists', () => {
     if (can.tags)
       it('keeps tags of small and of large objects', async () => {
         const prefix = randomUUID()
@@ -102,18 +102,18 @@ describe.skipIf(start === undefined)('a real S3 server', { timeout }, () => {
         await store.close()
       })
     else
-      it('has no tags, which is said with what to change', async () => {
+      it('refuses tags with a hint', async () => {
         const store = openStore({ prefix: randomUUID(), tagging: true })
         const writing = store.put('a', Buffer.from('x'), { metadata: { type: 'search' } })
         await expect(writing).rejects.toMatchObject({
           kind: 'usage',
-          hint: 'Take store.tags out of the configuration, or use a server that supports it',
+          hint: 'remove store.tags from the configuration, or use a server that supports it',
         })
         await store.close()
       })
 
     if (!can.objectLock)
-      it('has no Object Lock, and keeps no bytes in place of a lock', async () => {
+      it('refuses a lock and stores nothing', async () => {
         const store = openStore({
           prefix: randomUUID(),
           lock: { mode: 'governance', durationMs: 60_000 },
@@ -132,7 +132,7 @@ describe.skipIf(start === undefined)('a real S3 server', { timeout }, () => {
       })
 
     if (!can.serverEncryption)
-      it('does not encrypt, which is said', async () => {
+      it('refuses encryption with an error', async () => {
         const store = openStore({ prefix: randomUUID(), encryption: { mode: 'sse-s3' } })
         await expect(store.put('a', Buffer.from('x'))).rejects.toMatchObject({
           kind: 'usage',
@@ -150,7 +150,7 @@ describe.skipIf(start === undefined)('a real S3 server', { timeout }, () => {
       await store.close()
     })
 
-    it('says what is wrong with the bucket and the keys', async () => {
+    it('reports a missing bucket and wrong keys', async () => {
       const { accessKeyId, secretAccessKey } = server.credentials
       const cases = [
         [{ bucket: `no-${randomUUID()}` }, 'does not exist'],
@@ -173,7 +173,7 @@ describe.skipIf(start === undefined)('a real S3 server', { timeout }, () => {
       }
     })
 
-    it('says that another client ended the upload, and leaves no object', async () => {
+    it('fails without an object when another client has ended the upload', async () => {
       const prefix = randomUUID()
       const store = openStore({ prefix })
       {
@@ -191,7 +191,7 @@ describe.skipIf(start === undefined)('a real S3 server', { timeout }, () => {
     })
   })
 
-  it('keeps an archive: doctor, backup, list, verify and prune', async () => {
+  it('can hold an archive: doctor, backup, list, verify and prune', async () => {
     const { endpoint, credentials } = server
     await using started = await startBucketTrial({ endpoint, bucket, credentials })
     const { trial, env } = started

@@ -37,7 +37,7 @@ function retentionOf(server: S3Server, key: string) {
 }
 
 describe('a store with a lock', () => {
-  it('locks small and large objects from the moment given, and asks whether they are', async () => {
+  it('locks small and large objects from the given time, and reads the locks back', async () => {
     const server = await serve({ objectLock: true })
     const store = open(server, { lock: governance })
     await store.put('small', small, { lockFrom })
@@ -50,7 +50,7 @@ describe('a store with a lock', () => {
     expect(await store.lockedUntil('large')).toEqual(until)
   })
 
-  it('locks nothing that it was not asked to', async () => {
+  it('locks no object that is written without a lock time', async () => {
     const server = await serve({ objectLock: true })
     await open(server, { lock: governance }).put('probe', small)
     await open(server).put('no lock configured', small, { lockFrom })
@@ -59,7 +59,7 @@ describe('a store with a lock', () => {
     expect(server.operations()).toEqual(['PutObject', 'PutObject'])
   })
 
-  it('fails where the server takes the lock and forgets it', async () => {
+  it('fails when the server accepts the lock and does not keep it', async () => {
     const server = await serve({ objectLock: true, ignores: ['lock'] })
     const store = open(server, { lock: compliance })
     for (const [key, body] of [
@@ -68,35 +68,35 @@ describe('a store with a lock', () => {
     ] as const) {
       await expect(store.put(key, body, { lockFrom })).rejects.toMatchObject({
         kind: 'failed',
-        message: `Cannot lock s3://backups/${key}: the server takes the lock and does not keep it`,
+        message: `Cannot lock s3://backups/${key}: the server accepts the lock but does not store it`,
         hint: expect.stringContaining('Object Lock'),
       })
     }
   })
 
-  it('fails where the server keeps a shorter lock', async () => {
+  it('fails when the server keeps a shorter lock', async () => {
     const server = await serve({ objectLock: true })
     const store = open(server, { lock: governance })
     const retention =
       '<Mode>GOVERNANCE</Mode><RetainUntilDate>2026-12-20T16:31:00Z</RetainUntilDate>'
     const body = `<Retention>${retention}</Retention>`
     server.inject({ operation: 'GetObjectRetention', kind: 'answer', status: 200, body, times: 2 })
-    await expect(store.put('a', small, { lockFrom })).rejects.toThrow('does not keep it')
+    await expect(store.put('a', small, { lockFrom })).rejects.toThrow('does not store it')
   })
 
-  it('says that a bucket without Object Lock cannot', async () => {
+  it('fails with a hint when the bucket has no Object Lock', async () => {
     const server = await serve()
     const store = open(server, { lock: governance })
     for (const body of [small, large]) {
       await expect(store.put('a', body, { lockFrom })).rejects.toMatchObject({
         kind: 'usage',
         message: expect.stringContaining('the server refuses the request (400 InvalidRequest)'),
-        hint: expect.stringContaining('the bucket needs Object Lock'),
+        hint: expect.stringContaining('needs a bucket with Object Lock'),
       })
     }
   })
 
-  it('names the right that is missing', async () => {
+  it('fails with the name of the missing right', async () => {
     const server = await serve({ objectLock: true })
     const store = open(server, { lock: governance })
     const denied = { kind: 'error', status: 403, code: 'AccessDenied' } as const
@@ -104,10 +104,10 @@ describe('a store with a lock', () => {
       server.inject({ operation, ...denied })
     }
     await expect(store.put('a', small, { lockFrom })).rejects.toMatchObject({
-      hint: 'Allow these credentials s3:GetObjectRetention in bucket backups',
+      hint: 'allow these credentials s3:GetObjectRetention in bucket backups',
     })
     await expect(store.lockedUntil('a')).rejects.toMatchObject({
-      hint: 'Allow these credentials s3:GetBucketObjectLockConfiguration in bucket backups',
+      hint: 'allow these credentials s3:GetBucketObjectLockConfiguration in bucket backups',
     })
     server.inject({ operation: 'PutObject', ...denied })
     await expect(store.put('a', small, { lockFrom })).rejects.toMatchObject({
@@ -115,7 +115,7 @@ describe('a store with a lock', () => {
     })
   })
 
-  it('outlasts what passes while it asks', async () => {
+  it('reads the lock again after a transient failure', async () => {
     const server = await serve({ objectLock: true })
     const store = open(server, { lock: governance })
     server.inject({ operation: 'GetObjectRetention', kind: 'drop-after' })
@@ -125,8 +125,8 @@ describe('a store with a lock', () => {
   })
 })
 
-describe('a bucket that locks whatever is put into it', () => {
-  it('is given the checksum that S3 demands, with small and large objects', async () => {
+describe('a bucket with a default lock', () => {
+  it('gets the checksum that S3 requires, for small and large objects', async () => {
     const defaultRetention = { mode: 'COMPLIANCE', days: 30 }
     const server = await serve({ objectLock: true, defaultRetention })
     const store = open(server)
@@ -142,11 +142,11 @@ describe('a bucket that locks whatever is put into it', () => {
   })
 })
 
-describe('protecting what is already there', () => {
+describe('protecting a stored object', () => {
   const later = new Date(lockFrom.getTime() + day)
   const extended = new Date(until.getTime() + day)
 
-  it('makes a lock longer, and never shorter', async () => {
+  it('extends a lock and never shortens it', async () => {
     const server = await serve({ objectLock: true })
     const store = open(server, { lock: governance })
     await store.put('a', small, { lockFrom })
@@ -156,14 +156,14 @@ describe('protecting what is already there', () => {
     expect(retentionOf(server, 'a')?.until).toEqual(extended)
   })
 
-  it('locks what has no lock yet', async () => {
+  it('locks an object that has no lock', async () => {
     const server = await serve({ objectLock: true })
     await open(server).put('a', small)
     expect(await open(server, { lock: compliance }).protect('a', { lockFrom })).toBe(true)
     expect(retentionOf(server, 'a')).toEqual({ mode: 'COMPLIANCE', until })
   })
 
-  it('keeps the stronger mode, and says when only the weaker can be had', async () => {
+  it('keeps the stronger mode, and fails when only the weaker mode is possible', async () => {
     const server = await serve({ objectLock: true })
     const weak = open(server, { lock: governance })
     const strong = open(server, { lock: compliance })
@@ -175,11 +175,11 @@ describe('protecting what is already there', () => {
     expect(retentionOf(server, 'weak')).toEqual({ mode: 'GOVERNANCE', until })
   })
 
-  it('fails where the server does not make it longer', async () => {
+  it('fails when the server does not extend the lock', async () => {
     const server = await serve({ objectLock: true, ignores: ['lock'] })
     await open(server).put('a', small)
     const store = open(server, { lock: governance })
-    await expect(store.protect('a', { lockFrom })).rejects.toThrow('does not keep it')
+    await expect(store.protect('a', { lockFrom })).rejects.toThrow('does not store it')
     await expect(store.protect('gone', { lockFrom })).rejects.toThrow('it is not there')
   })
 
@@ -190,8 +190,8 @@ describe('protecting what is already there', () => {
   })
 })
 
-describe('asking for locks', () => {
-  it('asks the bucket once, and nothing more where it has no Object Lock', async () => {
+describe('reading locks', () => {
+  it('asks the bucket once, and sends no further request when it has no Object Lock', async () => {
     const server = await serve()
     const store = open(server)
     await store.put('a', small)
@@ -202,14 +202,14 @@ describe('asking for locks', () => {
     expect(server.operations()).toEqual(['PutObject', 'GetObjectLockConfiguration'])
   })
 
-  it('takes a server that knows no Object Lock for one without locks', async () => {
+  it('finds no locks when the server does not support Object Lock', async () => {
     const server = await serve()
     const unknown = { kind: 'error', status: 501, code: 'NotImplemented' } as const
     server.inject({ operation: 'GetObjectLockConfiguration', ...unknown })
     expect(await open(server).lockedUntil('a')).toBeUndefined()
   })
 
-  it('sees locks that somebody else has set, and none where there is none', async () => {
+  it('returns locks that another client has set, and undefined without a lock', async () => {
     const server = await serve({ objectLock: true })
     await open(server, { lock: governance }).put('locked', small, { lockFrom })
     const store = open(server)
@@ -221,7 +221,7 @@ describe('asking for locks', () => {
 })
 
 describe('a store with encryption by the server', () => {
-  it('asks for it with every object, small and large, and whether it was done', async () => {
+  it('requests encryption of small and large objects, and checks the answer', async () => {
     const server = await serve()
     const store = open(server, { encryption: { mode: 'sse-kms', keyId: 'the-key' } })
     await store.put('small', small)
@@ -239,18 +239,18 @@ describe('a store with encryption by the server', () => {
     expect(server.operations()).toContain('HeadObject')
   })
 
-  it('fails where the server takes the request and does not encrypt', async () => {
+  it('fails when the server accepts the request and does not encrypt', async () => {
     const server = await serve({ ignores: ['encryption'] })
     const store = open(server, { encryption: { mode: 'sse-s3' } })
     for (const body of [small, large]) {
       await expect(store.put('a', body)).rejects.toMatchObject({
-        message: expect.stringMatching(/^Cannot have .*\/a encrypted: .* sse-s3 .* none$/),
+        message: expect.stringMatching(/^Cannot encrypt .*\/a: .* sse-s3 .* none$/),
         hint: expect.stringContaining('store.encryption'),
       })
     }
   })
 
-  it('says that the key is what is wrong', async () => {
+  it('fails with a hint when the key is invalid', async () => {
     const server = await serve()
     const store = open(server, { encryption: { mode: 'sse-kms' } })
     const fault = { operation: 'PutObject', kind: 'error', status: 400 } as const
@@ -262,7 +262,7 @@ describe('a store with encryption by the server', () => {
   })
 })
 
-describe('looking at the bucket', () => {
+describe('inspecting the bucket', () => {
   async function look(serverOptions: S3ServerOptions, options: Partial<S3StoreOptions> = {}) {
     const server = await serve(serverOptions)
     const store = open(server, { prefix: 'kept/here', ...options })
@@ -270,7 +270,7 @@ describe('looking at the bucket', () => {
     return findings.map(({ subject, result, detail }) => `${result} ${subject}: ${detail}`)
   }
 
-  it('finds nothing wrong with versions, a lock, and old versions that go', async () => {
+  it('finds no problem when versioning, a lock and a rule for old versions are set', async () => {
     const lifecycle =
       '<Rule><Status>Enabled</Status><Filter><Prefix></Prefix></Filter><NoncurrentVersionExpiration>' +
       '<NoncurrentDays>7</NoncurrentDays></NoncurrentVersionExpiration></Rule>'
@@ -282,7 +282,7 @@ describe('looking at the bucket', () => {
     ])
   })
 
-  it('misses versions and lock, which is a failure once a lock is configured', async () => {
+  it('reports missing versioning and lock, as a failure when a lock is configured', async () => {
     const [versioning, lock, ...rest] = await look({})
     expect(versioning).toMatch(/^warning versioning: the bucket keeps no versions/)
     expect(lock).toMatch(/^warning lock: the bucket has no Object Lock/)
@@ -291,13 +291,13 @@ describe('looking at the bucket', () => {
     expect(configured[1]).toBe('failed lock: the bucket has no Object Lock, which store.lock needs')
   })
 
-  it('points out that nothing locks files, and that old versions stay', async () => {
+  it('reports that no lock is configured and that old versions stay', async () => {
     const [, lock, ...rest] = await look({ objectLock: true })
     expect(lock).toBe('warning lock: the bucket has Object Lock, but nothing locks files')
     expect(rest[1]).toMatch(/^warning lifecycle: no rule removes old versions/)
   })
 
-  it('names the rules that would remove snapshots, and no others', async () => {
+  it('reports the lifecycle rules that would remove snapshots, and no others', async () => {
     const rule = (id: string, prefix: string, action: string, status = 'Enabled') =>
       `<Rule><ID>${id}</ID><Status>${status}</Status>${prefix}${action}</Rule>`
     const inDays = '<Expiration><Days>30</Days></Expiration>'
@@ -322,14 +322,14 @@ describe('looking at the bucket', () => {
     ].join('')
     const lines = await look({ lifecycle })
     expect(lines.filter((line) => line.includes('lifecycle'))).toEqual([
-      'warning lifecycle: the rule all removes what is below the bucket after 30 days, snapshots included',
-      'warning lifecycle: the rule above removes what is below kept after 30 days, snapshots included',
-      'warning lifecycle: the rule old form removes what is below kept/here/1 after 30 days, snapshots included',
-      'warning lifecycle: the rule some removes some of what is below kept/ on 2030-01-01, snapshots included',
+      'warning lifecycle: the rule all removes objects after 30 days, snapshots included',
+      'warning lifecycle: the rule above removes objects below kept after 30 days, snapshots included',
+      'warning lifecycle: the rule old form removes objects below kept/here/1 after 30 days, snapshots included',
+      'warning lifecycle: the rule some removes some objects below kept/ on 2030-01-01, snapshots included',
     ])
   })
 
-  it('says what it could not ask, and goes on', async () => {
+  it('reports a check that the server refuses, and continues', async () => {
     const server = await serve()
     server.inject({
       operation: 'GetBucketVersioning',
@@ -347,8 +347,8 @@ describe('looking at the bucket', () => {
     expect(findings).toMatchObject([
       {
         result: 'warning',
-        detail: expect.stringMatching(/^could not ask: .*access denied$/),
-        hint: 'Allow these credentials s3:GetBucketVersioning in bucket backups',
+        detail: expect.stringMatching(/^not checked: .*access denied$/),
+        hint: 'allow these credentials s3:GetBucketVersioning in bucket backups',
       },
       { subject: 'lock' },
       {

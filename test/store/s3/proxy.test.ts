@@ -62,11 +62,15 @@ describe('a bucket behind a proxy', () => {
   })
 
   it.each<[string, Options, RegExp]>([
-    ['another password', { credentials: 'me:other' }, /refuses the user or password, .*status 407/],
+    [
+      'another password',
+      { credentials: 'me:other' },
+      /requires another user or password .*status 407/,
+    ],
     [
       'another password without TLS',
       { credentials: 'me:other', secure: false },
-      /refuses the user or password, .*status 407/,
+      /requires another user or password .*status 407/,
     ],
     [
       'a refused host',
@@ -152,7 +156,7 @@ sso_account_id = 123456789012
 sso_role_name = backup
 `
 
-  it('by a web identity come through the proxy', async () => {
+  it('of a web identity are fetched through the proxy', async () => {
     const env = {
       AWS_WEB_IDENTITY_TOKEN_FILE: 'FOLDER/token',
       AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/backup',
@@ -161,7 +165,7 @@ sso_role_name = backup
     expect(await targetsWith(env)).toEqual(['CONNECT sts.eu-west-1.amazonaws.com:443'])
   })
 
-  it('by a session of SSO come through the proxy', async () => {
+  it('of an SSO session are fetched through the proxy', async () => {
     const targets = await targetsWith({ AWS_PROFILE: 'sso' })
     expect(targets).toEqual(['CONNECT portal.sso.eu-west-1.amazonaws.com:443'])
   })

@@ -5,7 +5,8 @@ import { startS3Server } from '../../s3-server/s3-server.ts'
 for (const checksums of [false, true]) {
   const name = checksums ? 'a bucket that keeps checksums' : 'a bucket'
   describeObjectStore(name, async () => {
-    const server = await startS3Server({ pageSize: 100 })
+    const pageSize = 100
+    const server = await startS3Server({ pageSize })
     const store = createS3Store({
       endpoint: server.url,
       bucket: server.bucketName,
@@ -16,6 +17,7 @@ for (const checksums of [false, true]) {
     })
     return {
       store,
+      pageSize,
       async readMetadata(key) {
         const { metadata = {} } = server.bucket.objects.get(`some/prefix/${key}`) ?? {}
         return Object.fromEntries(
