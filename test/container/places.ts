@@ -16,8 +16,9 @@ export interface ContainerPlace extends ArchivePlace {
   takeOver(): Promise<void>
 }
 
+/** On a disk: a container pays for files in memory with its own limit. */
 async function makeSharedFolder() {
-  const place = await makeFolderPlace()
+  const place = await makeFolderPlace('/var/tmp')
   await chmod(place.folder, 0o777)
   const owner = `${process.getuid?.()}:${process.getgid?.()}`
   const takeOver = async () => {

@@ -27,8 +27,10 @@ export interface ArchivePlace extends AsyncDisposable {
 }
 
 /** A folder of one's own. */
-export async function makeFolderPlace(): Promise<ArchivePlace & { readonly folder: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'dashkeep-archive-'))
+export async function makeFolderPlace(
+  parent = tmpdir(),
+): Promise<ArchivePlace & { readonly folder: string }> {
+  const folder = await mkdtemp(join(parent, 'dashkeep-archive-'))
   return {
     folder,
     env: { DASHKEEP_STORE: pathToFileURL(folder).href },
