@@ -1,4 +1,5 @@
-import { manifestName } from '../archive/archive.ts'
+import { fileKey, manifestName } from '../archive/archive.ts'
+import { decodeManifest } from '../archive/manifest.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 /** Values by key; the least recently used ones leave when there is no room. */
@@ -8,10 +9,13 @@ export interface Cache<Value> {
   remove(key: string): void
 }
 
-/** Creates a cache of values whose sizes together are at most `maxSize`. A failure is not kept. */
+/**
+ * Creates a cache of values whose sizes together are at most `maxSize`. Failures are not kept, nor
+ * values without a size.
+ */
 export function createCache<Value>(
   maxSize: number,
-  sizeOf: (value: Value) => number,
+  sizeOf: (value: Value, key: string) => number | undefined,
 ): Cache<Value> {
   const entries = new Map<string, { value: Promise<Value>; size: number }>()
   let total = 0
@@ -34,8 +38,10 @@ export function createCache<Value>(
         (value) => {
           // It may have been removed meanwhile.
           if (entries.get(key) !== entry) return
-          entry.size = sizeOf(value)
-          total += entry.size
+          const size = sizeOf(value, key)
+          if (size === undefined) return remove(key)
+          entry.size = size
+          total += size
           for (const oldest of entries.keys()) {
             if (total <= maxSize) break
             remove(oldest)
@@ -53,32 +59,32 @@ export function createCache<Value>(
 /** Bytes of manifests kept, about 10,000 of them. */
 const MAX_MANIFEST_BYTES = 16 * 1024 * 1024
 
-/** The same store, which keeps manifests in memory: nobody changes one after it is written. */
+/**
+ * The same store, which keeps manifests in memory: nobody changes one after it is written. One that is
+ * missing or damaged is read again, because it may come later or be repaired.
+ */
 export function cacheManifests(store: ObjectStore): ObjectStore {
-  const cache = createCache<Uint8Array | undefined>(
-    MAX_MANIFEST_BYTES,
-    (bytes) => bytes?.length ?? 0,
+  const cache = createCache<Uint8Array | undefined>(MAX_MANIFEST_BYTES, (bytes, key) =>
+    bytes !== undefined && isManifestOf(key, bytes) ? bytes.length : undefined,
   )
   return {
     ...store,
     async get(key, options) {
       if (!key.endsWith(`/${manifestName}`)) return store.get(key, options)
       // One reader must not stop the others: a reader that leaves does not end the request.
-      const bytes = await cache
-        .get(key, async () => {
-          const found = await store.get(key, { maxBytes: options.maxBytes })
-          if (found === undefined) throw absent
-          return found
-        })
-        .catch((error) => {
-          if (error === absent) return undefined
-          throw error
-        })
+      const bytes = await cache.get(key, () => store.get(key, { maxBytes: options.maxBytes }))
       options.signal?.throwIfAborted()
       return bytes
     },
   }
 }
 
-/** Stands for a manifest that is not there, which may come later. */
-const absent = new Error('no manifest')
+/** Whether the bytes are the manifest that belongs to the key. */
+function isManifestOf(key: string, bytes: Uint8Array): boolean {
+  try {
+    const { account, snapshot } = decodeManifest(bytes, key)
+    return fileKey(account.id, snapshot, manifestName) === key
+  } catch {
+    return false
+  }
+}

@@ -252,6 +252,23 @@ describe('every page', () => {
     await pages.read(shop)
     expect(pages.store.calls.filter(({ action }) => action === 'get')).toEqual([])
   })
+
+  it.each([
+    ['invalid', async () => Buffer.from('{')],
+    ['that of another snapshot', (other: () => Promise<Uint8Array>) => other()],
+  ])('shows the repair of a manifest at once that was %s', async (_what, damage) => {
+    const pages = await openPages([smallShop(), smallShop({ title: 'New floor' })])
+    const [key, other] = pages.manifests.map(({ snapshot }) =>
+      fileKey(10, snapshot, 'manifest.json'),
+    ) as [string, string]
+    const stored = async (name: string) =>
+      (await pages.store.get(name, { maxBytes: 1e6 })) as Uint8Array
+    const sound = await stored(key)
+    await pages.store.put(key, await damage(() => stored(other)))
+    expect((await pages.read(shop)).text).toContain('class="day damaged"')
+    await pages.store.put(key, sound)
+    expect((await pages.read(shop)).text).not.toContain('class="day damaged"')
+  })
 })
 
 describe('the drawing of a dashboard', () => {
