@@ -321,6 +321,21 @@ describe('a confirmed plan', () => {
     expect((await restore(pages, { query })).text).toContain('Restored 1 of 1 object')
   })
 
+  it('sends nothing when the token belongs to another account by now', async () => {
+    await using pages = await openRestorePages()
+    empty(pages)
+    const { form, action } = await confirmation(pages)
+    const body = JSON.stringify({ accountId: 100002, accountName: 'Other' })
+    pages.sandbox.faults.add({ operation: 'whoami', body })
+    const { location } = await pages.post(action, form)
+    await pages.restores?.registry.settled()
+    const { text } = await pages.read(location)
+    expect(text).toContain('the token belongs to account 100002')
+    expect(text).toContain('correct the token in the configuration')
+    expect(text).toContain('Nothing was sent.')
+    expect(importsOf(pages)).toEqual([])
+  })
+
   it.each([
     // A backup lists the snapshots first, and puts the manifest last.
     ['before its backup', 'list'],
