@@ -41,8 +41,16 @@ const MAX_MATCHES = 5
 
 /** A search for a text, one export after the other. */
 export interface TextSearch {
-  /** Searches one more export. They may come in any order. */
-  see(stored: StoredExport): Promise<void>
+  /**
+   * Searches one more export, from the object with the number `from` on. They may come in any order.
+   * Asks `isOver` before each object, stops when it returns true, and returns the number of that object.
+   * Objects of a file that was not read to its end are not proven. Returns undefined when the whole
+   * export was searched.
+   */
+  see(
+    stored: StoredExport,
+    options?: { from?: number; isOver?: () => boolean },
+  ): Promise<number | undefined>
   /** The number of objects found until now. */
   size(): number
   /**
@@ -65,7 +73,13 @@ export function createTextSearch(pattern: string, options: ReadOptions = {}): Te
   const matches = createTextMatcher(pattern, { whole: false })
   const found = new Map<string, FoundObject>()
   const remembered = new Map<string, { digest: string; texts: readonly TextMatch[] }>()
-  const onUnreadable = ({ message }: Error) => void problems.push(message)
+  /** The file that is being searched: the number of the next object, and the first to search. */
+  let current = { picked: [] as FoundObject[], next: 0, from: 0, canStop: true }
+  const onUnreadable = ({ message }: Error) => {
+    problems.push(message)
+    // The copy that is read next may have the objects in another order: it is searched as a whole.
+    current = { picked: [], next: 0, from: 0, canStop: false }
+  }
   const watched = watchReading({ ...options, onUnreadable })
   const search = (type: string, id: string, bytes: Uint8Array): readonly TextMatch[] => {
     const digest = hash('sha256', bytes, 'base64')
@@ -79,19 +93,35 @@ export function createTextSearch(pattern: string, options: ReadOptions = {}): Te
     return texts
   }
   return {
-    async see(stored) {
+    async see(stored, { from = 0, isOver = () => false } = {}) {
       const { type, manifest, last } = stored
+      current = { picked: [], next: 0, from, canStop: true }
+      const stop = new AbortController()
+      const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])])
       const pick = ({ id, title }: HitSummary, { bytes }: RawHit) => {
+        // One object is always searched, so that the next search begins behind it.
+        if (current.canStop && current.next > current.from && isOver()) stop.abort()
+        signal.throwIfAborted()
+        if (current.next >= current.from) {
+          const texts = search(type, id, bytes)
+          const one = { type, id, title, snapshot: last, since: manifest.snapshot, matches: texts }
+          if (texts.length > 0) current.picked.push(one)
+        }
+        current.next += 1
+        return undefined
+      }
+      try {
+        await watched.pick(stored, pick, signal)
+      } catch (error) {
         options.signal?.throwIfAborted()
-        const texts = search(type, id, bytes)
-        return texts.length > 0 ? { id, title, texts } : undefined
+        if (!stop.signal.aborted) throw error
       }
-      for (const { id, title, texts } of (await watched.pick(stored, pick)) ?? []) {
-        const one = { type, id, title, snapshot: last, since: manifest.snapshot, matches: texts }
-        found.set(id, joinFound(found.get(id), one))
-      }
+      const { picked, next } = current
+      current.picked = []
+      for (const one of picked) found.set(one.id, joinFound(found.get(one.id), one))
+      return stop.signal.aborted ? next : undefined
     },
-    size: () => found.size,
+    size: () => found.size + current.picked.length,
     finish() {
       watched.refuseLocked()
       return { objects: [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1)), problems }
@@ -226,8 +256,16 @@ function watchReading({ onUnreadable, ...options }: SearchOptions) {
     async pick<Item>(
       stored: StoredExport,
       pick: (object: HitSummary, hit: RawHit) => Item | undefined,
+      signal = options.signal,
     ): Promise<Item[] | undefined> {
-      const picked = await pickObjects(stored, pick, noting)
+      const picked = await pickObjects(
+        stored,
+        (object, hit) => {
+          anyRead = true
+          return pick(object, hit)
+        },
+        { ...noting, signal },
+      )
       anyRead ||= picked !== undefined
       return picked
     },

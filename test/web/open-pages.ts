@@ -25,11 +25,17 @@ export async function openPages(
   {
     access = { kind: 'token', port: 5338 },
     acceptFall = true,
+    full = false,
     patienceMs = 60_000,
     ...options
-  }: Partial<LibraryOptions> & { access?: Access; acceptFall?: boolean; patienceMs?: number } = {},
+  }: Partial<LibraryOptions> & {
+    access?: Access
+    acceptFall?: boolean
+    full?: boolean
+    patienceMs?: number
+  } = {},
 ) {
-  const archive = await fillArchive(moments, { acceptFall })
+  const archive = await fillArchive(moments, { acceptFall, full })
   const logged: string[] = []
   const log = await createLog({
     level: 'debug',

@@ -16,7 +16,7 @@ import {
   timeOf,
 } from '../markup.ts'
 import { isAddressable, MAX_SEARCH } from '../requests.ts'
-import type { Finding, Findings } from './search.ts'
+import type { Ending, Finding, Findings } from './search.ts'
 
 /** Where a text is searched. */
 export type Scope =
@@ -82,23 +82,32 @@ function referenceOf(scope: Scope): string {
   return scope.kind === 'account' ? String(accountId) : `${accountId}/${scope.manifest.snapshot}`
 }
 
-function results(scope: Scope, { objects, problems, next }: Findings, text: string): Markup {
+function results(scope: Scope, { objects, problems, ending }: Findings, text: string): Markup {
   const unread =
     problems.length > 0 &&
     html`<div class="notice damaged"><p>Some of the archive cannot be read:</p><ul>${problems.map((one) => html`<li>${outside(one)}</li>`)}</ul></div>`
-  const none = html`<p class="notice">${next === undefined ? 'No object contains the text.' : 'No object until here contains the text.'}</p>`
+  const none = html`<p class="notice">${ending === undefined ? 'No object contains the text.' : 'Nothing was found so far.'}</p>`
   return html`${unread}${objects.length === 0 ? none : findingTable(scope, objects, text)}
-${next !== undefined && continuation(scope, next, text)}`
+${ending !== undefined && continuation(scope, ending, text)}`
 }
 
 /** Says how far the search went, and continues it. */
-function continuation(scope: Scope, next: string, text: string): Markup {
-  const time = snapshotTime(next)
-  const done = time
-    ? html`What was in snapshots after ${timeOf(time)} was searched.`
-    : html`The accounts with an id below ${next} were searched.`
-  const href = address('/find', { q: text, in: referenceOf(scope), from: next })
-  return html`<p class="notice">${done} <a rel="next" href="${href}">Continue the search</a></p>`
+function continuation(scope: Scope, ending: Ending, text: string): Markup {
+  const href = address('/find', { q: text, in: referenceOf(scope), from: ending.from })
+  return html`<p class="notice">${progressOf(scope, ending)} <a rel="next" href="${href}">Continue the search</a></p>`
+}
+
+function progressOf(scope: Scope, { stored, object }: Ending): Markup {
+  const { last, type, manifest } = stored
+  const time = timeOf(new Date(snapshotTime(last) ?? manifest.takenAt))
+  const inside = html`the first ${plural(object, 'object')} of type ${type}`
+  if (scope.kind === 'snapshot') return html`Searched ${inside}.`
+  const done =
+    scope.kind === 'account'
+      ? html`Searched the snapshots after ${time}`
+      : html`Searched the accounts with an id below ${manifest.account.id}`
+  const where = scope.kind === 'account' ? 'this snapshot' : 'this account'
+  return object === 0 ? html`${done}.` : html`${done}, and ${inside} of ${where}.`
 }
 
 function findingTable(scope: Scope, objects: readonly Finding[], text: string): Markup {

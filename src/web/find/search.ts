@@ -1,15 +1,26 @@
-import { createTextSearch, type FoundObject } from '../../archive/find.ts'
+import { readAccountId } from '../../account-id.ts'
+import { createTextSearch, type FoundObject, type TextSearch } from '../../archive/find.ts'
 import type { Manifest } from '../../archive/manifest.ts'
-import { exportsOf } from '../../archive/stored-export.ts'
+import { exportsOf, type StoredExport } from '../../archive/stored-export.ts'
 import { readTimeline } from '../../archive/timeline.ts'
 import { DashkeepError } from '../../errors.ts'
 import type { AccountView, Library } from '../library.ts'
 
-/** What is searched for, and where an earlier page ended; empty for the first one. */
+/** What is searched for. */
 export interface Search {
   readonly text: string
+  /** Where an earlier page ended, as its `Ending` says; empty for the first page. */
   readonly from: string
   readonly signal: AbortSignal
+}
+
+/** Where a page of a search ended: before an object of an export. */
+export interface Ending {
+  readonly stored: StoredExport
+  /** The number of the next object of the export. */
+  readonly object: number
+  /** The same for the address of the next page. */
+  readonly from: string
 }
 
 /** An object that a search found. */
@@ -25,8 +36,8 @@ export interface Findings {
   readonly objects: readonly Finding[]
   /** What could not be read. */
   readonly problems: readonly string[]
-  /** Where the next page continues; undefined when everything was searched. */
-  readonly next: string | undefined
+  /** Undefined when everything was searched. */
+  readonly ending: Ending | undefined
 }
 
 /** A page ends after this time, in milliseconds, or with so many objects. */
@@ -40,12 +51,13 @@ const notListed = 'Not all accounts are listed yet: load this page again in a mo
 export async function searchSnapshot(
   library: Library,
   { view, manifest }: { view: AccountView; manifest: Manifest },
-  { text, signal }: Search,
+  { text, from, signal }: Search,
 ): Promise<Findings> {
-  const { objects, problems } = await searchManifest(library, manifest, { text, signal })
-  const { accountId, name: accountName } = view
-  const found = objects.map((one) => ({ ...one, accountId, accountName, now: 'fits' as const }))
-  return { objects: found, problems, next: undefined }
+  const search = createTextSearch(text, { ...library.read, signal })
+  const exports = exportsOf(library.store, manifest)
+  const ending = await searchInTurn(search, exports, { from, isOver: startClock(library) })
+  const { objects, problems } = search.finish()
+  return { objects: objects.map((one) => presentIn(view, one)), problems, ending }
 }
 
 /** Searches the newest good snapshot of each account, in the order of their ids. */
@@ -54,26 +66,41 @@ export async function searchAll(
   { text, from, signal }: Search,
 ): Promise<Findings> {
   const { lines, readAt } = await library.overview.accounts()
+  const first = readPlace(from)?.accountId ?? 0
   const accounts = lines
     .flatMap(({ accountId, name, status }) => {
       const manifest = status?.newestSound ?? status?.newestGood
       return accountId !== undefined && manifest ? [{ accountId, name, manifest }] : []
     })
-    .filter(({ accountId }) => accountId >= Number(from || 0))
+    .filter(({ accountId }) => accountId >= first)
     .toSorted((one, other) => one.accountId - other.accountId)
   const isOver = startClock(library)
   const found: Finding[] = []
   const problems = readAt === undefined ? [notListed] : []
-  for (const [nth, { accountId, name: accountName, manifest }] of accounts.entries()) {
-    const one = await searchManifest(library, manifest, { text, signal })
-    problems.push(...one.problems)
-    found.push(...one.objects.map((o) => ({ ...o, accountId, accountName, now: 'fits' as const })))
-    const next = accounts[nth + 1]
-    if (next !== undefined && isOver(found.length)) {
-      return { objects: found, problems, next: String(next.accountId) }
+  for (const [nth, { manifest, ...account }] of accounts.entries()) {
+    const exports = exportsOf(library.store, manifest)
+    const [next] = exports
+    if (nth > 0 && next !== undefined && isOver(found.length)) {
+      return { objects: found, problems, ending: endBefore(next) }
     }
+    const search = createTextSearch(text, { ...library.read, signal })
+    const ending = await searchInTurn(search, exports, {
+      from: account.accountId === first ? from : '',
+      isOver: (more) => isOver(found.length + more),
+    })
+    const one = search.finish()
+    problems.push(...one.problems)
+    found.push(...one.objects.map((object) => presentIn(account, object)))
+    if (ending !== undefined) return { objects: found, problems, ending }
   }
-  return { objects: found, problems, next: undefined }
+  return { objects: found, problems, ending: undefined }
+}
+
+function presentIn(
+  { accountId, name }: Pick<AccountView, 'accountId' | 'name'>,
+  object: FoundObject,
+): Finding {
+  return { ...object, accountId, accountName: name, now: 'fits' }
 }
 
 /** Searches all snapshots of an account, the newest first, so that what was deleted is found. */
@@ -83,33 +110,75 @@ export async function searchAccount(
   { text, from, signal }: Search,
 ): Promise<Findings> {
   const timeline = await readTimeline(library.store, view.past, { signal })
-  const stretches = timeline.types.flatMap((type) => timeline.stretches(type))
-  const left = stretches
-    .filter(({ last }) => from === '' || last <= from)
-    .toSorted((one, other) => (one.last > other.last ? -1 : 1))
+  const exports = timeline.types
+    .flatMap((type) => timeline.stretches(type))
+    .toSorted((one, other) => (one.last === other.last ? 0 : one.last > other.last ? -1 : 1))
   const search = createTextSearch(text, { ...library.read, signal })
-  const isOver = startClock(library)
-  let next: string | undefined
-  for (const [nth, stretch] of left.entries()) {
-    signal.throwIfAborted()
-    // What ends with the same snapshot belongs together.
-    if (nth > 0 && left[nth - 1]?.last !== stretch.last && isOver(search.size())) {
-      next = stretch.last
-      break
-    }
-    await search.see(stretch)
-  }
-  const newest = stretches.reduce((name, { last }) => (last > name ? last : name), '')
+  const ending = await searchInTurn(search, exports, { from, isOver: startClock(library) })
+  const newest = exports[0]?.last ?? ''
   const { objects, problems } = search.finish()
   const present = await readPresent(library, view, newest, objects)
-  const { accountId, name: accountName } = view
   const found = objects.map((one): Finding => {
     const isThere = present?.has(`${one.type} ${one.id}`)
     const now = isThere === undefined ? 'unknown' : isThere ? 'differs' : 'gone'
-    return { ...one, accountId, accountName, now: one.snapshot === newest ? 'fits' : now }
+    return { ...presentIn(view, one), now: one.snapshot === newest ? 'fits' : now }
   })
   const unreadable = from === '' ? timeline.unreadable.map(({ message }) => message) : []
-  return { objects: found.toSorted(newestFirst), problems: [...unreadable, ...problems], next }
+  return { objects: found.toSorted(newestFirst), problems: [...unreadable, ...problems], ending }
+}
+
+/**
+ * Searches exports one after the other, from the place `from` on. Returns where it ended when `isOver`
+ * says so, which is asked with the number of objects found.
+ */
+async function searchInTurn(
+  search: TextSearch,
+  exports: readonly StoredExport[],
+  { from, isOver }: { from: string; isOver: (found: number) => boolean },
+): Promise<Ending | undefined> {
+  const place = readPlace(from)
+  const { begin, object } = place ? findPlace(exports, place) : { begin: 0, object: 0 }
+  const isOverNow = () => isOver(search.size())
+  for (const [nth, stored] of exports.slice(begin).entries()) {
+    if (nth > 0 && isOverNow()) return endBefore(stored)
+    const next = await search.see(stored, { from: nth === 0 ? object : 0, isOver: isOverNow })
+    if (next !== undefined) return endBefore(stored, next)
+  }
+  return undefined
+}
+
+function endBefore(stored: StoredExport, object = 0): Ending {
+  const { account, snapshot } = stored.manifest
+  return { stored, object, from: [account.id, snapshot, stored.type, object].join('/') }
+}
+
+interface Place {
+  readonly accountId: number
+  /** The first snapshot with the objects of the export. Newer snapshots leave it as it is. */
+  readonly snapshot: string
+  readonly type: string
+  readonly object: number
+}
+
+/** Reads the place that an address names; undefined when it names none. */
+function readPlace(from: string): Place | undefined {
+  const [account = '', snapshot = '', type = '', object = ''] = from.split('/')
+  const accountId = readAccountId(account)
+  if (accountId === undefined || !/^\d{1,9}$/.test(object)) return undefined
+  return { accountId, snapshot, type, object: Number(object) }
+}
+
+/** The export of a place. When the archive does not have it any more, the next older one, or the first. */
+function findPlace(exports: readonly StoredExport[], { snapshot, type, object }: Place) {
+  const own = exports.findIndex((one) => one.manifest.snapshot === snapshot && one.type === type)
+  if (own >= 0) return { begin: own, object }
+  return {
+    begin: Math.max(
+      0,
+      exports.findIndex(({ last }) => last < snapshot),
+    ),
+    object: 0,
+  }
 }
 
 /**
@@ -131,27 +200,19 @@ async function readPresent(
   return listed && new Set(listed.map(({ type, id }) => `${type} ${id}`))
 }
 
-/** Searches the objects of one snapshot. */
-export async function searchManifest(
-  { store, read }: Library,
-  manifest: Manifest,
-  { text, signal }: { text: string; signal: AbortSignal },
-) {
-  const search = createTextSearch(text, { ...read, signal })
-  for (const stored of exportsOf(store, manifest)) {
-    signal.throwIfAborted()
-    await search.see(stored)
-  }
-  return search.finish()
-}
-
 function newestFirst(one: FoundObject, other: FoundObject): number {
   if (one.snapshot !== other.snapshot) return one.snapshot > other.snapshot ? -1 : 1
   return one.id < other.id ? -1 : 1
 }
 
-/** Says when a page has searched long enough, or found enough. */
+/**
+ * Says when a page has searched long enough, or found enough. The time begins with the first question,
+ * so that reading up to the place where an earlier page ended does not count.
+ */
 function startClock({ now }: Library): (found: number) => boolean {
-  const start = now().getTime()
-  return (found) => found >= MAX_FOUND || now().getTime() - start > MAX_MS
+  let start: number | undefined
+  return (found) => {
+    start ??= now().getTime()
+    return found >= MAX_FOUND || now().getTime() - start > MAX_MS
+  }
 }

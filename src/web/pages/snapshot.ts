@@ -2,15 +2,15 @@ import { html } from 'hono/html'
 import type { SnapshotFolder } from '../../archive/archive.ts'
 import { readManifest } from '../../archive/archive.ts'
 import { diffType, sharedTypes } from '../../archive/diff.ts'
-import type { FoundObject } from '../../archive/find.ts'
+import { type FoundObject, findObjects } from '../../archive/find.ts'
 import type { ListedObject } from '../../archive/list-objects.ts'
 import { countObjects, type Manifest } from '../../archive/manifest.ts'
+import { exportsOf } from '../../archive/stored-export.ts'
 import { createTextMatcher } from '../../objects/match-object.ts'
 import { formatBytes, plural } from '../../wording.ts'
 import { dayStateOf } from '../calendar.ts'
 import { hasService, serviceReference } from '../compare/sides.ts'
 import { matchList } from '../find/page.ts'
-import { searchManifest } from '../find/search.ts'
 import type { Page } from '../layout.ts'
 import type { AccountView, Library, SnapshotLine } from '../library.ts'
 import {
@@ -260,13 +260,13 @@ type Fitting = ReadonlyMap<string, Pick<FoundObject, 'matches'>>
 
 /** Searches the nested text of a snapshot; undefined when it is too large. */
 async function findNested(
-  library: Library,
+  { store, read }: Library,
   manifest: Manifest,
-  search: { text: string; signal: AbortSignal },
+  { text, signal }: { text: string; signal: AbortSignal },
 ): Promise<Fitting | undefined> {
   const bytes = manifest.exports.reduce((sum, { file }) => sum + file.content.bytes, 0)
   if (bytes > MAX_SEARCHED_BYTES) return undefined
-  const { objects } = await searchManifest(library, manifest, search)
+  const { objects } = await findObjects(exportsOf(store, manifest), text, { ...read, signal })
   return new Map(objects.map((one) => [one.id, one]))
 }
 
