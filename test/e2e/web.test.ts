@@ -75,6 +75,17 @@ it('restores with --allow-restore, and SIGTERM ends a restore as it ends the ver
   expect(stderr).not.toContain(trial.env.DASHKEEP_API_TOKEN)
 })
 
+it('warns that the store holds no snapshot, as `list` does', async () => {
+  await using trial = await startTrial()
+  const env = { ...trial.env, DASHKEEP_STORE: 'file:///no-such-folder' }
+  await using web = spawnDashkeep(['web', '--listen', '127.0.0.1:0'], { env })
+  await until('the warning is logged', () => web.stderr().includes('holds no snapshot'))
+  expect(web.stderr()).toContain('file:///no-such-folder holds no snapshot')
+  expect((await trial.run(['list'], env)).stdout).toContain(
+    'file:///no-such-folder holds no snapshot',
+  )
+})
+
 it('refuses --allow-restore without the token of an account', async () => {
   await using trial = await startTrial()
   const without = { DASHKEEP_API_TOKEN: undefined, DASHKEEP_BASE_URL: undefined }

@@ -40,7 +40,7 @@ describe('the accounts page', () => {
 
   it('explains an empty archive', async () => {
     const { text } = await (await openPages([])).read('/')
-    expect(text).toContain('The archive holds no snapshot.')
+    expect(text).toContain('holds no snapshot. Check its address')
   })
 })
 

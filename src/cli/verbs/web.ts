@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { listFolders } from '../../archive/archive.ts'
 import type { Config, Environment } from '../../config/config.ts'
 import { parseDuration } from '../../config/duration.ts'
 import { isListenAddress } from '../../config/fields.ts'
@@ -9,6 +10,7 @@ import { openArchive, openEncryption, scanLimitsOf } from '../../open.ts'
 import { exitCodeOfInterruption } from '../../run/exit-codes.ts'
 import { exportLive } from '../../run/live-snapshot.ts'
 import { findOwner } from '../../run/owners.ts'
+import type { ObjectStore } from '../../store/object-store.ts'
 import type { ServiceReader } from '../../web/compare/live.ts'
 import type { LibraryOptions } from '../../web/library-options.ts'
 import { createDesk } from '../../web/restore/desk.ts'
@@ -17,6 +19,7 @@ import { type Context, createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { createColors } from '../print/colors.ts'
 import { formatDifferences } from '../print/format-diff.ts'
+import { describeAbsence } from '../print/nothing-proven.ts'
 import { configuredName } from '../select/choose-account.ts'
 import type { Terminal } from '../terminal.ts'
 import { compareSubAccounts } from './accounts-coverage.ts'
@@ -65,11 +68,26 @@ export async function web(terminal: Terminal, options: WebVerbOptions): Promise<
     const desk = allowRestore ? createDesk({ config, env, log, now, store }) : undefined
     await using server = await startWeb(library, { listen: options.listen, proxy, desk, log })
     announce(terminal, server.address, { proxy, allowRestore })
+    void warnOfEmptyStore(store, log, signal)
     if (!signal.aborted) await once(signal, 'abort')
   } finally {
     await store.close()
   }
   return exitCodeOfInterruption(signal)
+}
+
+/** Logs what is wrong with the store, before somebody opens a page. The pages are served in any case. */
+async function warnOfEmptyStore(
+  store: ObjectStore,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const { complete } of listFolders(store, { signal })) if (complete) return
+    log.warn(describeAbsence(store.url, 'snapshot', undefined))
+  } catch (error) {
+    if (!signal.aborted) log.warn({ reason: (error as Error).message }, 'cannot read the archive')
+  }
 }
 
 /** Reads the present objects of configured accounts for the pages. */

@@ -45,7 +45,7 @@ export async function accountsPage(
   return {
     title: 'Accounts',
     body: html`${readNotice(read, now)}
-${read.readAt && summary(read.lines)}
+${read.readAt && summary(read.lines, library.store.url)}
 ${read.lines.length > PAGE_SIZE && searchForm(q)}
 ${
   shown.items.length > 0
@@ -78,9 +78,9 @@ ${partly}<a href="/">Show what has been read since</a></p>`
   }<p class="age">State of ${timeWithAge(readAt, now)}${reading ? html`. Reading again: ${reading} <a href="/">Show</a>` : html` · <a href="/refresh" rel="nofollow">Read again</a>`}</p>`
 }
 
-function summary(lines: readonly AccountLine[]): Markup {
+function summary(lines: readonly AccountLine[], url: string): Markup {
   if (lines.length === 0) {
-    return html`<p class="notice">The archive holds no snapshot. Take the first one with <code>dashkeep backup</code>.</p>`
+    return html`<p class="notice suspect">The store <code>${outside(url)}</code> holds no snapshot. Check its address, or take the first snapshot with <code>dashkeep backup</code>.</p>`
   }
   const bad = lines.filter(({ state }) => state !== 'good').length
   const sentence =
