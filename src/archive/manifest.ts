@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { DashkeepError } from '../errors.ts'
+import { decodeSealed, encodeSealed } from './sealed-json.ts'
 import { snapshotNamePattern } from './snapshot-name.ts'
 
 /** Version of the archive format that is written, and the newest that can be read. See FORMAT.md. */
@@ -140,55 +140,22 @@ export class ManifestError extends DashkeepError {}
  * manifest of an account can be proven too, although no later manifest records its digest.
  */
 export function encodeManifest(manifest: Manifest): Uint8Array {
-  const before = Buffer.from(`${JSON.stringify(manifest, undefined, 2).slice(0, -2)},\n`)
-  return Buffer.concat([before, sealOf(before)])
+  return encodeSealed(manifest)
 }
-
-function sealOf(before: Uint8Array): Buffer {
-  const digest = createHash('sha256').update(before).digest('hex')
-  return Buffer.from(`  "sha256": "${digest}"\n}\n`)
-}
-
-const sealBytes = sealOf(new Uint8Array()).length
 
 /**
  * Decodes a manifest. `label` names it in errors. Ignores unknown members. Throws a `ManifestError` for
  * a newer `formatVersion`, a wrong SHA-256, and anything that the format does not allow.
  */
 export function decodeManifest(bytes: Uint8Array, label: string): Manifest {
-  const document = parseJson(bytes, label)
-  const version = (document as { formatVersion?: unknown } | null)?.formatVersion
-  if (typeof version === 'number' && version > formatVersion) {
-    throw new ManifestError(
-      `Cannot read ${label}: it has format ${version}, this dashkeep reads up to ${formatVersion}`,
-      { hint: 'use the newer dashkeep that wrote it' },
-    )
-  }
-  const result = manifestSchema.safeParse(document)
-  if (!result.success) {
-    const issue = result.error.issues[0]
-    const path = issue?.path.join('.') || 'the document'
-    throw damaged(label, `${path} is invalid in format 1`, result.error)
-  }
-  const before = bytes.subarray(0, -sealBytes)
-  if (!sealOf(before).equals(bytes.subarray(before.length))) {
-    throw damaged(label, 'its bytes do not match the SHA-256 at its end')
-  }
-  return result.data
+  return decodeSealed(bytes, { label, formatVersion, schema: manifestSchema, refuse })
 }
 
-function damaged(label: string, state: string, cause?: Error): ManifestError {
-  return new ManifestError(`Cannot read ${label}: ${state}`, {
+function refuse(message: string, { newer, cause }: { newer: boolean; cause?: Error | undefined }) {
+  if (newer) return new ManifestError(message, { hint: 'use the newer dashkeep that wrote it' })
+  return new ManifestError(message, {
     kind: 'unverified',
     hint: 'the manifest is damaged or was edited; `dashkeep verify` shows what else is affected',
     cause,
   })
-}
-
-function parseJson(bytes: Uint8Array, label: string): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch (cause) {
-    throw damaged(label, 'it is not JSON', cause as Error)
-  }
 }

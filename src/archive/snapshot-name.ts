@@ -34,11 +34,15 @@ export function timePrefix(moment: Date): string {
   return `${moment.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
 }
 
-/** The time in the name of a snapshot, to the second; undefined for any other name. */
-export function snapshotTime(name: string): Date | undefined {
-  if (!snapshotNamePattern.test(name)) return undefined
-  const iso = name.replace(/^(....)(..)(..)T(..)(..)(..)Z.*$/, '$1-$2-$3T$4:$5:$6Z')
+/** The time that a prefix such as `20261120T163100Z` stands for; undefined for any other text. */
+export function timeOfPrefix(prefix: string): Date | undefined {
+  const iso = prefix.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z')
   const time = new Date(iso)
   // `Date` reads 31 February as 3 March. Such names would not sort by time.
-  return !Number.isNaN(time.getTime()) && name.startsWith(timePrefix(time)) ? time : undefined
+  return !Number.isNaN(time.getTime()) && prefix === timePrefix(time) ? time : undefined
+}
+
+/** The time in the name of a snapshot, to the second; undefined for any other name. */
+export function snapshotTime(name: string): Date | undefined {
+  return snapshotNamePattern.test(name) ? timeOfPrefix(name.slice(0, -7)) : undefined
 }

@@ -1,0 +1,62 @@
+import { isFromFuture } from '../archive/future.ts'
+import { type Proof, type ProofError, type ProofKind, proofKinds } from './proof.ts'
+import { type AccountProofs, isWhole } from './read.ts'
+
+/** What the records of an account prove at a moment. */
+export interface ProofJudgement {
+  /** The newest good `verify` of every snapshot; undefined when there is none. */
+  readonly verify: Proof | undefined
+  /** The newest good drill; undefined when there is none. */
+  readonly drill: Proof | undefined
+  /** Of each kind, the newest failed check, unless a later good one of the whole account followed. */
+  readonly failed: readonly Proof[]
+  /** Records from the future. They prove nothing. */
+  readonly fromFuture: readonly Proof[]
+  /** Records that cannot be read. They prove nothing. */
+  readonly unreadable: readonly ProofError[]
+}
+
+/**
+ * Judges the records of an account at the time `now`. A `verify` of some snapshots proves nothing about
+ * the account, but its failure counts. Pure.
+ */
+export function judgeProofs(
+  { proofs, unreadable }: Pick<AccountProofs, 'proofs' | 'unreadable'>,
+  now: Date,
+): ProofJudgement {
+  const isFuture = ({ startedAt }: Proof) => isFromFuture({ takenAt: startedAt }, now)
+  const past = proofs.filter((proof) => !isFuture(proof))
+  const ofKind = (kind: ProofKind) => past.filter((proof) => proof.kind === kind)
+  const newestGood = (kind: ProofKind) => ofKind(kind).findLast(isWhole)
+  const failed = proofKinds.flatMap((kind) => {
+    const last = ofKind(kind).findLast(({ result }) => result === 'failed')
+    const good = newestGood(kind)
+    const isAnswered = last && good && good.startedAt > last.startedAt
+    return last === undefined || isAnswered ? [] : last
+  })
+  const [verify, drill] = [newestGood('verify'), newestGood('drill')]
+  return { verify, drill, failed, fromFuture: proofs.filter(isFuture), unreadable }
+}
+
+/** When the account was last proven, by `verify` or a drill; undefined when it never was. */
+export function provenAt({ verify, drill }: ProofJudgement): Date | undefined {
+  const times = [verify, drill].flatMap((proof) => proof?.startedAt ?? [])
+  return times.toSorted((a, b) => b.getTime() - a.getTime())[0]
+}
+
+/** Why an account counts as not proven: no record, an old one, or a failed check. */
+export type ProofGap = 'failed' | 'never' | 'old'
+
+/**
+ * Says why an account is not proven; undefined when its newest good record is at most `maxAgeMs` old
+ * and no check has failed since. Pure.
+ */
+export function findProofGap(
+  judgement: ProofJudgement,
+  { now, maxAgeMs }: { now: Date; maxAgeMs: number },
+): ProofGap | undefined {
+  if (judgement.failed.length > 0) return 'failed'
+  const at = provenAt(judgement)
+  if (at === undefined) return 'never'
+  return now.getTime() - at.getTime() > maxAgeMs ? 'old' : undefined
+}

@@ -1,0 +1,150 @@
+import pMap, { pMapIterable } from 'p-map'
+import { isFromFuture } from '../archive/future.ts'
+import { type ObjectStore, ObjectTooLargeError } from '../store/object-store.ts'
+import {
+  decodeProof,
+  maxProofBytes,
+  type Proof,
+  ProofError,
+  type ProofKey,
+  parseProofKey,
+  proofFolder,
+  proofKinds,
+  unusable,
+} from './proof.ts'
+
+/** Records of one account. */
+export interface AccountProofs {
+  readonly accountId: number
+  /** Oldest first. */
+  readonly proofs: readonly Proof[]
+  /** Records that are damaged, moved or of a newer format. They prove nothing. */
+  readonly unreadable: readonly ProofError[]
+}
+
+/** Records that are read of one account at most; the newest ones. */
+const MAX_READ = 2000
+/** Records of one kind that `readNewestProofs` reads of one account at most. */
+const MAX_WALKED = 50
+/** Records of an account read at once, and accounts read at once. */
+const READS_AT_ONCE = 16
+const ACCOUNTS_AT_ONCE = 8
+
+interface ReadOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Reads all records of an account, at most the newest 2,000. Throws when the store cannot answer.
+ * `judgeProofs` says which of them count.
+ */
+export async function readProofs(
+  store: ObjectStore,
+  accountId: number,
+  options: ReadOptions = {},
+): Promise<AccountProofs> {
+  const keys = await Array.fromAsync(listProofs(store, { ...options, accountId }))
+  const read = await pMap(keys.slice(-MAX_READ), (key) => tryRead(store, key, options), {
+    concurrency: READS_AT_ONCE,
+  })
+  return collect(accountId, read)
+}
+
+/**
+ * Reads the records that decide about each account at the time `now`: of each kind, from the newest
+ * one back to the newest that proves the whole account. This is one listing, and normally two records
+ * for each account. Yields no account without records.
+ */
+export async function* readNewestProofs(
+  store: ObjectStore,
+  options: ReadOptions & {
+    readonly now: Date
+    readonly accountId?: number | undefined
+    /** Leaves out all other accounts. */
+    readonly only?: ReadonlySet<number> | undefined
+    /**
+     * The records that an earlier call has read, by key. They are not read again, because no record
+     * ever changes. The call adds what it reads, and removes what no longer exists.
+     */
+    readonly known?: Map<string, Proof> | undefined
+  },
+): AsyncGenerator<AccountProofs> {
+  const { only, known } = options
+  const keys = await Array.fromAsync(listProofs(store, options))
+  const listed = new Set(keys.map(({ key }) => key))
+  for (const key of known?.keys() ?? []) if (!listed.has(key)) known?.delete(key)
+  const accounts = [...Map.groupBy(keys, ({ accountId }) => accountId)].filter(
+    ([accountId]) => only?.has(accountId) !== false,
+  )
+  const read = async ([accountId, own]: [number, ProofKey[]]) => {
+    const walked = proofKinds.map((kind) => {
+      const ofKind = own.filter((key) => key.kind === kind)
+      return readBack(store, ofKind, options)
+    })
+    return collect(accountId, (await Promise.all(walked)).flat())
+  }
+  yield* pMapIterable(accounts, read, { concurrency: ACCOUNTS_AT_ONCE })
+}
+
+/** Lists the keys of records, sorted by account and time. Leaves out files with other names. */
+export async function* listProofs(
+  store: ObjectStore,
+  { accountId, signal }: ReadOptions & { readonly accountId?: number | undefined } = {},
+): AsyncGenerator<ProofKey> {
+  const account = accountId === undefined ? '' : `${accountId}/`
+  for await (const { key } of store.list(`${proofFolder}/${account}`, { signal })) {
+    const parsed = parseProofKey(key)
+    if (parsed !== undefined) yield parsed
+  }
+}
+
+/** Whether a record proves its account: it is good, and not only of some snapshots. */
+export function isWhole({ result, scope }: Proof): boolean {
+  return result === 'good' && scope !== 'some'
+}
+
+async function readBack(
+  store: ObjectStore,
+  keys: readonly ProofKey[],
+  options: ReadOptions & { now: Date; known?: Map<string, Proof> | undefined },
+): Promise<(Proof | ProofError)[]> {
+  const found: (Proof | ProofError)[] = []
+  for (const key of keys.slice(-MAX_WALKED).toReversed()) {
+    const read = options.known?.get(key.key) ?? (await tryRead(store, key, options))
+    if (read === undefined) continue
+    found.push(read)
+    if (read instanceof ProofError) continue
+    options.known?.set(key.key, read)
+    if (isWhole(read) && !isFromFuture({ takenAt: read.startedAt }, options.now)) break
+  }
+  return found
+}
+
+/** Returns undefined for a record that was removed since the listing. */
+async function tryRead(
+  store: ObjectStore,
+  expected: ProofKey,
+  { signal }: ReadOptions,
+): Promise<Proof | ProofError | undefined> {
+  const { key } = expected
+  try {
+    const bytes = await store.get(key, { maxBytes: maxProofBytes, signal })
+    return bytes && decodeProof(bytes, expected)
+  } catch (error) {
+    if (error instanceof ProofError) return error
+    if (error instanceof ObjectTooLargeError) {
+      return unusable(key, `it is larger than ${maxProofBytes} bytes`, error)
+    }
+    throw error
+  }
+}
+
+function collect(
+  accountId: number,
+  read: readonly (Proof | ProofError | undefined)[],
+): AccountProofs {
+  const proofs = read.filter((one) => one !== undefined && !(one instanceof ProofError))
+  const unreadable = read.filter((one) => one instanceof ProofError)
+  const byTime = (a: Proof, b: Proof) => a.startedAt.getTime() - b.startedAt.getTime()
+  return { accountId, proofs: proofs.toSorted(byTime), unreadable }
+}
