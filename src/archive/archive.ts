@@ -4,6 +4,7 @@ import type { DataFile } from '../datafile/data-file.ts'
 import { DashkeepError } from '../errors.ts'
 import { type ObjectStore, ObjectTooLargeError, type StoredObject } from '../store/object-store.ts'
 import {
+  dataFilePattern,
   decodeManifest,
   encodeManifest,
   holderOf,
@@ -32,6 +33,11 @@ export interface SnapshotFolder {
   readonly complete: boolean
   /** All files by name, including the manifest. */
   readonly files: ReadonlyMap<string, StoredObject>
+}
+
+/** Whether a name is one of a manifest or a data file. Notes and other people's files have others. */
+export function isArchiveFile(name: string): boolean {
+  return name !== damageNoteName && dataFilePattern.test(name)
 }
 
 /** Total size of the files in a folder, in bytes. */

@@ -18,3 +18,13 @@ export function findListedDefect(
   if (!present || !files?.has(manifestName)) return 'are missing or cut short'
   return files.has(damageNoteName) ? 'were found damaged by `verify`' : undefined
 }
+
+/** The names of files in the folder of a snapshot that its manifest does not describe. Pure. */
+export function findUndescribed(
+  { files }: { readonly files: ListedFiles },
+  { sameAs, exports }: Pick<Manifest, 'sameAs' | 'exports'>,
+): string[] {
+  const own = sameAs === undefined ? exports.map(({ file }) => file.name) : []
+  const expected = new Set([manifestName, damageNoteName, ...own])
+  return [...files.keys()].filter((name) => !expected.has(name))
+}

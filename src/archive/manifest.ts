@@ -14,6 +14,8 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const snapshotName = z.string().regex(snapshotNamePattern)
 /** Types are parts of file names and requests, so they are plain lower-case words. */
 export const typeNamePattern = /^[a-z][a-z0-9-]{0,63}$/
+/** Names of data files. */
+export const dataFilePattern = /^[a-z][a-z0-9-]*\.json(\.[a-z0-9]+)*$/
 const fingerprint = z.object({ bytes: count, sha256 })
 const isoTime = z.iso.datetime()
 /** Sample of ids: for up to 128 ids, the first 40 bits of their SHA-256. */
@@ -39,7 +41,7 @@ const exportSchema = z.object({
   /** Shows without a key which objects are gone. Not in older manifests. */
   idSample: idSample.optional(),
   file: z.object({
-    name: z.string().regex(/^[a-z][a-z0-9-]*\.json(\.[a-z0-9]+)*$/),
+    name: z.string().regex(dataFilePattern),
     compression: z.enum(['zstd', 'gzip', 'none']),
     encryption: z
       .object({ format: z.literal('age'), recipients: z.array(z.string()).min(1).readonly() })

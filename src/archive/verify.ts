@@ -4,7 +4,6 @@ import type { ScanLimits } from '../export/export-scanner.ts'
 import type { ExportContent } from '../export/scan-export.ts'
 import { type ObjectStore, ObjectTooLargeError } from '../store/object-store.ts'
 import {
-  damageNoteName,
   dataFileKey,
   fileKey,
   hasManifest,
@@ -14,6 +13,7 @@ import {
   tryReadManifest,
 } from './archive.ts'
 import type { DamagedFiles } from './damage-note.ts'
+import { findUndescribed } from './listed-files.ts'
 import {
   holderOf,
   type Manifest,
@@ -108,7 +108,7 @@ function createVerifier(store: ObjectStore, options: VerifyOptions) {
     bytesRead += folder.files.get(manifestName)?.size ?? 0
     report(manifestKey, checkTime(folder, manifest))
     report(manifestKey, await chain.check(stored))
-    for (const name of unexpectedFiles(folder, manifest)) {
+    for (const name of findUndescribed(folder, manifest)) {
       report(fileKey(accountId, snapshot, name), 'no manifest describes this file')
     }
     const damagedFiles: DamagedFiles['files'][number][] = []
@@ -204,11 +204,4 @@ function checkTime({ snapshot, takenAt }: SnapshotFolder, manifest: Manifest): s
   const second = Math.floor(Date.parse(manifest.takenAt) / 1000) * 1000
   if (second === takenAt.getTime()) return undefined
   return `it says that snapshot ${snapshot} was taken at ${manifest.takenAt}`
-}
-
-/** Files in the folder that the manifest does not describe. */
-function unexpectedFiles(folder: SnapshotFolder, manifest: Manifest): string[] {
-  const own = manifest.sameAs === undefined ? manifest.exports.map(({ file }) => file.name) : []
-  const expected = new Set([manifestName, damageNoteName, ...own])
-  return [...folder.files.keys()].filter((name) => !expected.has(name))
 }

@@ -2,7 +2,7 @@ import { dataFileKey, fileKey, manifestName } from '../archive/archive.ts'
 import { type Manifest, type ManifestExport, maxManifestBytes } from '../archive/manifest.ts'
 import { exportMetadata, snapshotMetadata } from '../archive/take-options.ts'
 import { copyDataFile, proveStoredBytes } from '../datafile/data-file.ts'
-import type { ObjectStore } from '../store/object-store.ts'
+import { type ObjectStore, ObjectTooLargeError } from '../store/object-store.ts'
 
 /** A file is copied from `source` to `target`, under the same key. */
 export interface Direction {
@@ -61,7 +61,12 @@ export async function compareManifest(
   bytes: Uint8Array,
   { signal }: { signal?: AbortSignal | undefined },
 ): Promise<FileDefect | undefined> {
-  const found = await target.get(key, { maxBytes: maxManifestBytes, signal })
+  const found = await target
+    .get(key, { maxBytes: maxManifestBytes, signal })
+    .catch((error): Uint8Array => {
+      if (error instanceof ObjectTooLargeError) return new Uint8Array()
+      throw error
+    })
   if (found === undefined) return { side: 'target', key, problem: 'it is not there' }
   if (Buffer.from(bytes).equals(found)) return undefined
   return { side: 'target', key, problem: 'it is another manifest' }

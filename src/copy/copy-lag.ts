@@ -1,6 +1,7 @@
 // Tested by test/e2e/copy.test.ts
 
 import type { SnapshotFolder } from '../archive/archive.ts'
+import { isFromFuture } from '../archive/future.ts'
 import type { Direction } from './copy-files.ts'
 import { type CopySelection, planCopy } from './plan-copy.ts'
 
@@ -9,7 +10,7 @@ export interface CopyLag {
   readonly accountId: number
   /** Snapshots that the copy lacks. */
   readonly missing: number
-  /** The newest snapshot that the copy has completely; undefined when it has none. */
+  /** The newest snapshot that the copy has completely, none from the future; undefined without one. */
   readonly newest: SnapshotFolder | undefined
 }
 
@@ -21,7 +22,8 @@ export async function* readCopyLag(
   for await (const { accountId, missing, copied } of planCopy(stores, selection)) {
     const lacking = new Set(missing.map(({ folder }) => folder.snapshot))
     const whole = [...copied.values()].filter(
-      ({ complete, snapshot }) => complete && !lacking.has(snapshot),
+      (folder) =>
+        folder.complete && !lacking.has(folder.snapshot) && !isFromFuture(folder, selection.now),
     )
     yield { accountId, missing: missing.length, newest: whole.at(-1) }
   }

@@ -3,14 +3,16 @@ import {
   dataFileKey,
   fileKey,
   hasManifest,
+  isArchiveFile,
   manifestName,
   type SnapshotFolder,
+  type StoredManifest,
   tryReadManifest,
 } from '../archive/archive.ts'
-import { findListedDefect } from '../archive/listed-files.ts'
+import { findListedDefect, findUndescribed } from '../archive/listed-files.ts'
 import { holderOf, type Manifest, ManifestError } from '../archive/manifest.ts'
 import { protectFiles } from '../archive/sharing.ts'
-import { proveStoredBytes } from '../datafile/data-file.ts'
+import { type DataFile, proveStoredBytes } from '../datafile/data-file.ts'
 import {
   type CopyFileOptions,
   compareManifest,
@@ -45,32 +47,43 @@ const SNAPSHOTS_AT_ONCE = 4
  * Damaged files, and snapshots that need them, are not copied and are reported. A snapshot that a
  * prune removes meanwhile is passed over. Throws when a store cannot answer; the next run continues
  * where this one ended.
+ *
+ * A plan in order is copied one snapshot after the other, oldest first. It ends at a snapshot that the
+ * copy does not keep, because a newer one in the copy would hide that it is missing.
  */
 export async function* copySnapshots(
   stores: Direction,
   plan: AccountCopyPlan,
   options: CopyFileOptions,
 ): AsyncGenerator<CopiedSnapshot> {
-  const sharers = plan.missing.filter(({ folder }) => holdsManifestAlone(folder))
-  const holders = plan.missing.filter(({ folder }) => !holdsManifestAlone(folder))
   const complete = new Set<string>()
-  for (const group of [holders, sharers]) {
-    const copy = (one: MissingSnapshot) => copySnapshot(stores, plan, one, { ...options, complete })
-    for await (const result of pMapIterable(group, copy, { concurrency: SNAPSHOTS_AT_ONCE })) {
+  const copy = (one: MissingSnapshot) => copySnapshot(stores, plan, one, { ...options, complete })
+  const concurrency = plan.inOrder ? 1 : SNAPSHOTS_AT_ONCE
+  for (const group of plan.inOrder ? [plan.missing] : groupByNeed(plan.missing)) {
+    for await (const result of pMapIterable(group, copy, { concurrency })) {
       if (result === undefined) continue
-      if (result.defects.length === 0) complete.add(result.snapshot)
       yield result
+      if (plan.inOrder && isNotKept(result)) return
     }
   }
 }
 
-function holdsManifestAlone({ files }: SnapshotFolder): boolean {
-  return files.size === 1 && files.has(manifestName)
+/** Snapshots with files of their own, then those that share files. */
+function groupByNeed(missing: readonly MissingSnapshot[]): MissingSnapshot[][] {
+  const isSharer = ({ folder: { files } }: MissingSnapshot) =>
+    files.size === 1 && files.has(manifestName)
+  return [missing.filter((one) => !isSharer(one)), missing.filter(isSharer)]
+}
+
+/** Whether the copy has other bytes in the snapshot's folder than it was given. */
+function isNotKept({ accountId, snapshot, defects }: CopiedSnapshot): boolean {
+  const folder = fileKey(accountId, snapshot, '')
+  return defects.some(({ side, key }) => side === 'target' && key.startsWith(folder))
 }
 
 interface SnapshotCopyOptions extends CopyFileOptions {
   /** Snapshots that this run has copied completely. */
-  readonly complete: ReadonlySet<string>
+  readonly complete: Set<string>
 }
 
 /** Returns undefined when the snapshot was pruned meanwhile. */
@@ -89,63 +102,126 @@ async function copySnapshot(
   return { accountId, snapshot, ...result }
 }
 
+/** What was written, and why the copy does not have all of it. */
+type Written = Pick<CopiedSnapshot, 'files' | 'bytes' | 'defects'>
+
 async function tryCopy(
   stores: Direction,
   plan: AccountCopyPlan,
-  { folder, copied }: MissingSnapshot,
+  one: MissingSnapshot,
   options: SnapshotCopyOptions,
-): Promise<Pick<CopiedSnapshot, 'files' | 'bytes' | 'defects'>> {
-  const { accountId, snapshot } = folder
-  const written = { files: 0, bytes: 0 }
+): Promise<Written> {
+  const { accountId, snapshot } = one.folder
   const key = fileKey(accountId, snapshot, manifestName)
   const read = await tryReadManifest(stores.source, accountId, snapshot, options)
   if (read instanceof ManifestError) {
-    return { ...written, defects: [{ side: 'source', key, problem: read.message }] }
+    return { files: 0, bytes: 0, defects: [{ side: 'source', key, problem: read.message }] }
   }
-  const { manifest, bytes } = read
-  const defects = manifest.sameAs
-    ? await checkHolder(stores, plan, manifest, options)
-    : await copyFiles(stores, manifest, { ...options, copied, written })
-  if (defects.length > 0) return { ...written, defects }
-  if (copied?.files.has(manifestName)) {
-    const defect = await compareManifest(stores.target, key, bytes, options)
-    return { ...written, defects: defect ? [defect] : [] }
+  const { manifest } = read
+  const lost = findLost(one.folder, manifest)
+  if (lost.length > 0) return { files: 0, bytes: 0, defects: lost }
+  const files = manifest.sameAs
+    ? { files: 0, bytes: 0, defects: await checkHolder(stores, plan, manifest, options) }
+    : await copyFiles(stores, manifest, { ...options, copied: one.copied })
+  if (files.defects.length > 0) return files
+  const written = await settleManifest(stores, read, { ...options, copied: one.copied })
+  if (written.defects.length === 0) options.complete.add(snapshot)
+  return {
+    files: files.files + written.files,
+    bytes: files.bytes + written.bytes,
+    defects: [...written.defects, ...findStray(one, manifest)],
   }
-  const defect = await copyManifest(stores, read, options)
-  if (defect) return { ...written, defects: [defect] }
-  return { files: written.files + 1, bytes: written.bytes + bytes.length, defects }
+}
+
+/** Data files that the listing of the archive shows to be missing or cut short. */
+function findLost(
+  { accountId, snapshot, files }: SnapshotFolder,
+  manifest: Manifest,
+): FileDefect[] {
+  if (manifest.sameAs !== undefined) return []
+  return manifest.exports.flatMap(({ file: { name, stored } }) => {
+    const size = files.get(name)?.size
+    if (size === stored.bytes) return []
+    const problem =
+      size === undefined ? 'it is not there' : `it has ${size} bytes instead of ${stored.bytes}`
+    return [{ side: 'source', key: fileKey(accountId, snapshot, name), problem } as const]
+  })
+}
+
+/** Files named like data files that the manifest does not describe. They make the listings differ. */
+function findStray({ folder, copied }: MissingSnapshot, manifest: Manifest): FileDefect[] {
+  const { accountId, snapshot } = folder
+  const sides = [
+    { side: 'source', files: folder.files },
+    { side: 'target', files: copied?.files ?? new Map() },
+  ] as const
+  return sides.flatMap(({ side, files }) =>
+    findUndescribed({ files }, manifest)
+      .filter(isArchiveFile)
+      .map((name) => {
+        const problem = 'no manifest describes this file'
+        return { side, key: fileKey(accountId, snapshot, name), problem }
+      }),
+  )
+}
+
+interface CopiedFolder {
+  /** The folder of the snapshot in the copy; undefined when the copy has nothing of it. */
+  readonly copied: SnapshotFolder | undefined
 }
 
 /** Copies the data files that the copy does not have, and compares those that it has. */
 async function copyFiles(
   stores: Direction,
   manifest: Manifest,
-  {
-    copied,
-    written,
-    ...options
-  }: CopyFileOptions & {
-    copied: SnapshotFolder | undefined
-    written: { files: number; bytes: number }
-  },
-): Promise<FileDefect[]> {
+  { copied, ...options }: CopyFileOptions & CopiedFolder,
+): Promise<Written> {
   const defects: FileDefect[] = []
+  let [files, bytes] = [0, 0]
   for (const entry of manifest.exports) {
     const { file } = entry
-    const key = dataFileKey(manifest, file)
     if (copied?.files.has(file.name)) {
-      const found = await proveStoredBytes(stores.target, key, file, options)
-      if (found) defects.push({ side: 'target', key, problem: found.detail })
+      const defect = await proveCopiedFile(stores, dataFileKey(manifest, file), file, options)
+      if (defect) defects.push(defect)
       continue
     }
     const defect = await copyExportFile(stores, manifest, entry, options)
     if (defect) defects.push(defect)
     else {
-      written.files += 1
-      written.bytes += file.stored.bytes
+      files += 1
+      bytes += file.stored.bytes
     }
   }
-  return defects
+  return { files, bytes, defects }
+}
+
+/** Compares a file that an earlier run copied, and makes its lock last as long as that of a new one. */
+async function proveCopiedFile(
+  { target }: Direction,
+  key: string,
+  file: DataFile,
+  { now, signal }: CopyFileOptions,
+): Promise<FileDefect | undefined> {
+  const found = await proveStoredBytes(target, key, file, { signal })
+  if (found) return { side: 'target', key, problem: found.detail }
+  const isLocked = (await target.protect?.(key, { lockFrom: now, signal })) ?? true
+  return isLocked ? undefined : { side: 'target', key, problem: 'its lock cannot be extended' }
+}
+
+/** Copies the manifest, or compares it when the copy has one. */
+async function settleManifest(
+  stores: Direction,
+  read: StoredManifest,
+  { copied, ...options }: CopyFileOptions & CopiedFolder,
+): Promise<Written> {
+  const { account, snapshot } = read.manifest
+  const key = fileKey(account.id, snapshot, manifestName)
+  const isThere = copied?.files.has(manifestName) ?? false
+  const defect = isThere
+    ? await compareManifest(stores.target, key, read.bytes, options)
+    : await copyManifest(stores, read, options)
+  if (defect) return { files: 0, bytes: 0, defects: [defect] }
+  return { files: isThere ? 0 : 1, bytes: isThere ? 0 : read.bytes.length, defects: [] }
 }
 
 /**

@@ -1,4 +1,5 @@
-import { damageNoteName, listAccounts, type SnapshotFolder } from '../archive/archive.ts'
+import { isArchiveFile, listAccounts, type SnapshotFolder } from '../archive/archive.ts'
+import { isFromFuture } from '../archive/future.ts'
 import type { Direction } from './copy-files.ts'
 
 /** A snapshot of the archive that the copy does not have, or not completely. */
@@ -17,50 +18,62 @@ export interface AccountCopyPlan {
   readonly missing: readonly MissingSnapshot[]
   /** The folders of the copy, by name. */
   readonly copied: ReadonlyMap<string, SnapshotFolder>
+  /** Whether each snapshot must be copied before the next one begins. */
+  readonly inOrder: boolean
 }
 
 export interface CopySelection {
   /** Only these accounts. */
   readonly only?: ReadonlySet<number> | undefined
-  /** Leaves out snapshots older than the newest one of the copy. */
+  /**
+   * Leaves out snapshots older than the newest one of the copy. Snapshots from the future do not count
+   * as the newest.
+   */
   readonly newerOnly?: boolean | undefined
+  readonly now: Date
   readonly signal?: AbortSignal | undefined
 }
 
 /**
  * Finds what the copy lacks, account by account, from a listing of each store. A snapshot is complete
- * in the copy when each of its files is there with the size that it has in the archive. Nothing is
- * read or written.
+ * in the copy when both have the same files with the same sizes. Nothing is read or written.
  */
 export async function* planCopy(
   { source, target }: Direction,
-  { only, newerOnly = false, signal }: CopySelection = {},
+  { only, newerOnly = false, now, signal }: CopySelection,
 ): AsyncGenerator<AccountCopyPlan> {
   const accountId = only?.size === 1 ? [...only][0] : undefined
   await using copies = createLookup(listAccounts(target, { accountId, signal }))
   for await (const { accountId: id, folders } of listAccounts(source, { accountId, signal })) {
     if (only?.has(id) === false) continue
     const copied = new Map((await copies.find(id)).map((folder) => [folder.snapshot, folder]))
-    const newest = newerOnly ? newestOf(copied.values()) : undefined
+    const newest = newerOnly ? newestOf(copied.values(), now) : undefined
     const complete = folders.filter((folder) => folder.complete)
     const lacking = complete
       .map((folder) => ({ folder, copied: copied.get(folder.snapshot) }))
       .filter(({ folder, copied }) => !isCopied(folder, copied))
     const missing = lacking.filter(({ folder }) => newest === undefined || folder.snapshot > newest)
     const there = complete.length - lacking.length
-    yield { accountId: id, there, missing, copied }
+    yield { accountId: id, there, missing, copied, inOrder: newerOnly }
   }
 }
 
-/** Whether a copy has every file with the same size. The note of damage is not copied. */
-function isCopied({ files }: SnapshotFolder, copied: SnapshotFolder | undefined): boolean {
-  return [...files].every(
-    ([name, { size }]) => name === damageNoteName || copied?.files.get(name)?.size === size,
+/** Whether archive and copy have the same files with the same sizes. Other people's files do not count. */
+function isCopied(folder: SnapshotFolder, copied: SnapshotFolder | undefined): boolean {
+  const [sizes, copiedSizes] = [sizesOf(folder), copied ? sizesOf(copied) : new Map()]
+  if (sizes.size !== copiedSizes.size) return false
+  return [...sizes].every(([name, size]) => copiedSizes.get(name) === size)
+}
+
+function sizesOf({ files }: SnapshotFolder): Map<string, number> {
+  return new Map(
+    [...files].flatMap(([name, { size }]) => (isArchiveFile(name) ? [[name, size] as const] : [])),
   )
 }
 
-function newestOf(folders: Iterable<SnapshotFolder>): string | undefined {
-  return [...folders].filter(({ complete }) => complete).at(-1)?.snapshot
+function newestOf(folders: Iterable<SnapshotFolder>, now: Date): string | undefined {
+  const whole = [...folders].filter((folder) => folder.complete && !isFromFuture(folder, now))
+  return whole.at(-1)?.snapshot
 }
 
 /** Two listings come in the same order, so the second is read along with the first. */

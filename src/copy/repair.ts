@@ -5,10 +5,12 @@ import {
   hasManifest,
   listAccounts,
   manifestName,
+  type StoredManifest,
   tryReadManifest,
 } from '../archive/archive.ts'
 import { type Manifest, ManifestError, type ManifestExport } from '../archive/manifest.ts'
-import { proveStoredBytes } from '../datafile/data-file.ts'
+import { proveReadable } from '../datafile/data-file.ts'
+import type { ObjectStore } from '../store/object-store.ts'
 import {
   type CopyFileOptions,
   copyExportFile,
@@ -37,104 +39,192 @@ interface Replacement {
   readonly bytes?: Uint8Array | undefined
   /** The export whose data file is replaced. */
   readonly entry?: ManifestExport | undefined
+  /** The snapshot of the archive that needs the file. Once a prune removes it, nothing is written. */
+  readonly neededBy: string
+}
+
+interface PlanOptions {
+  readonly accountId?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onRead?: ((snapshot: string) => void) | undefined
 }
 
 /**
  * Reads the stored bytes of each file in the archive and finds those that are missing or not as their
  * manifest says, with what the copy has in their place. Nothing is written. `source` is the copy, and
- * `target` the archive. Snapshots that are gone as a whole are not missed: `copySnapshots` in the
- * other direction brings them back.
+ * `target` the archive. Snapshots without a manifest are not missed, unless others share their files:
+ * `copySnapshots` in the other direction brings them back.
+ *
+ * A manifest of the copy is taken only if it is proven: by the SHA-256 that a later manifest of the
+ * archive records, or, when none does, by the data files that the archive still has.
  */
 export async function* planRepair(
   stores: Direction,
-  options: {
-    accountId?: number | undefined
-    signal?: AbortSignal | undefined
-    onRead?: ((snapshot: string) => void) | undefined
-  } = {},
+  options: PlanOptions = {},
 ): AsyncGenerator<DamagedFile> {
   for await (const { accountId, folders } of listAccounts(stores.target, options)) {
-    const checked = new Set<string>()
-    for (const { snapshot } of folders.filter(({ complete }) => complete)) {
-      if (!checked.has(snapshot)) yield* checkFolder(stores, accountId, snapshot, options, checked)
+    const names = folders.filter(({ complete }) => complete).map(({ snapshot }) => snapshot)
+    const account = { accountId, names, checked: new Set<string>() }
+    for (const snapshot of names) {
+      yield* checkFolder(stores, account, snapshot, { ...options, neededBy: snapshot })
       options.onRead?.(`${accountId}/${snapshot}`)
     }
   }
 }
 
-/** Checks a folder, and the one whose files its snapshot shares. */
+/** An account of the archive, with its complete snapshots. */
+interface CheckedAccount {
+  readonly accountId: number
+  /** Oldest first. */
+  readonly names: readonly string[]
+  readonly checked: Set<string>
+}
+
+interface CheckOptions extends PlanOptions {
+  readonly neededBy: string
+}
+
+/** Checks a folder, and the one whose files its snapshot shares. Each folder once. */
 async function* checkFolder(
   stores: Direction,
-  accountId: number,
+  account: CheckedAccount,
   snapshot: string,
-  options: { signal?: AbortSignal | undefined },
-  checked: Set<string>,
+  options: CheckOptions,
 ): AsyncGenerator<DamagedFile> {
-  checked.add(snapshot)
-  const key = fileKey(accountId, snapshot, manifestName)
-  const place = { accountId, snapshot, key }
-  let isReplaced = false
-  let read = await tryReadManifest(stores.target, accountId, snapshot, options)
-  if (read instanceof ManifestError) {
-    const problem = read.message
-    read = await tryReadManifest(stores.source, accountId, snapshot, options)
-    if (read instanceof ManifestError) {
-      yield { ...place, problem, unfit: read.message, replacement: undefined }
-      return
-    }
-    yield { ...place, problem, unfit: undefined, replacement: read }
-    isReplaced = true
+  if (account.checked.has(snapshot)) return
+  account.checked.add(snapshot)
+  const { neededBy } = options
+  const place = { accountId: account.accountId, snapshot }
+  const isThere = () => hasManifest(stores.target, { ...place, snapshot: neededBy }, options)
+  const read = await readOrReplace(stores, account, snapshot, options)
+  if ('damaged' in read) {
+    if (!(await isThere())) return
+    yield read.damaged
   }
   const { manifest } = read
+  if (manifest === undefined) return
   if (manifest.sameAs !== undefined) {
-    if (checked.has(manifest.sameAs)) return
-    yield* checkFolder(stores, accountId, manifest.sameAs, options, checked)
+    yield* checkFolder(stores, account, manifest.sameAs, options)
     return
   }
   for (const entry of manifest.exports) {
     const damaged = await checkFile(stores, manifest, entry, options)
     if (damaged === undefined) continue
     // A snapshot that a prune removes meanwhile is not damaged.
-    if (!isReplaced && !(await hasManifest(stores.target, place, options))) return
+    if (!(await isThere())) return
     yield damaged
   }
+}
+
+/** Reads a manifest of the archive, or finds the one of the copy that can replace it. */
+async function readOrReplace(
+  stores: Direction,
+  account: CheckedAccount,
+  snapshot: string,
+  options: CheckOptions,
+): Promise<{ manifest: Manifest } | { manifest: Manifest | undefined; damaged: DamagedFile }> {
+  const { accountId } = account
+  const read = await tryReadManifest(stores.target, accountId, snapshot, options)
+  if (!(read instanceof ManifestError)) return read
+  const key = fileKey(accountId, snapshot, manifestName)
+  const damaged = { accountId, snapshot, key, problem: read.message }
+  const copied = await tryReadManifest(stores.source, accountId, snapshot, options)
+  const unfit =
+    copied instanceof ManifestError
+      ? copied.message
+      : await findDoubt(stores.target, account, copied, options)
+  if (unfit !== undefined || copied instanceof ManifestError) {
+    return { manifest: undefined, damaged: { ...damaged, unfit, replacement: undefined } }
+  }
+  const replacement = { ...copied, neededBy: options.neededBy }
+  return { manifest: copied.manifest, damaged: { ...damaged, unfit: undefined, replacement } }
+}
+
+/** Says why a manifest of the copy may not be that of the archive; undefined when it is proven. */
+async function findDoubt(
+  archive: ObjectStore,
+  account: CheckedAccount,
+  { manifest, manifestSha256 }: StoredManifest,
+  options: CheckOptions,
+): Promise<string | undefined> {
+  const recorded = await findRecordedDigest(archive, account, manifest.snapshot, options)
+  if (recorded === manifestSha256) return undefined
+  if (recorded !== undefined) return `its SHA-256 is ${manifestSha256} instead of ${recorded}`
+  let proofs = 0
+  for (const { file } of manifest.exports) {
+    const key = dataFileKey(manifest, file)
+    const defect = await proveReadable(archive, key, file, options)
+    if (defect?.problem === 'stored-bytes') {
+      return `nothing proves it: it does not describe ${key} as the archive has it`
+    }
+    if (defect === undefined) proofs += 1
+  }
+  return proofs > 0 ? undefined : 'nothing proves it: the archive has none of its files'
+}
+
+/** The SHA-256 of a snapshot's manifest that a later manifest of the archive records. */
+async function findRecordedDigest(
+  archive: ObjectStore,
+  { accountId, names }: CheckedAccount,
+  snapshot: string,
+  options: CheckOptions,
+): Promise<string | undefined> {
+  for (const later of names.filter((name) => name > snapshot)) {
+    const read = await tryReadManifest(archive, accountId, later, options)
+    if (read instanceof ManifestError) continue
+    const { previous } = read.manifest
+    if (previous?.snapshot === snapshot) return previous.manifestSha256
+    if (previous !== undefined && previous.snapshot > snapshot) return undefined
+  }
+  return undefined
 }
 
 async function checkFile(
   { source, target }: Direction,
   manifest: Manifest,
   entry: ManifestExport,
-  options: { signal?: AbortSignal | undefined },
+  options: CheckOptions,
 ): Promise<DamagedFile | undefined> {
   const key = dataFileKey(manifest, entry.file)
-  const defect = await proveStoredBytes(target, key, entry.file, options)
+  const defect = await proveReadable(target, key, entry.file, options)
   if (defect === undefined) return undefined
-  const unfit = await proveStoredBytes(source, key, entry.file, options)
+  const unfit = await proveReadable(source, key, entry.file, options)
   return {
     accountId: manifest.account.id,
     snapshot: manifest.snapshot,
     key,
     problem: defect.detail,
     unfit: unfit?.detail,
-    replacement: unfit ? undefined : { manifest, entry },
+    replacement: unfit ? undefined : { manifest, entry, neededBy: options.neededBy },
   }
+}
+
+/** What became of a damaged file. */
+export interface RepairedFile {
+  readonly file: DamagedFile
+  /** What is wrong with it afterwards. */
+  readonly defect: FileDefect | undefined
 }
 
 /**
  * Replaces the files that the copy can replace: data files first, each read back, and manifests last.
- * This is the only code that writes to an existing key of an archive. The note of damage goes when
- * all files of its folder are sound again. Yields each file with what is wrong with it afterwards.
+ * This is the only code that writes to an existing key of an archive. Passes over the files of a
+ * snapshot that was pruned since the plan was made. The note of damage goes when all files of its
+ * folder are sound again.
  */
 export async function* repairFiles(
   stores: Direction,
   damaged: readonly DamagedFile[],
   options: CopyFileOptions,
-): AsyncGenerator<{ file: DamagedFile; defect: FileDefect | undefined }> {
+): AsyncGenerator<RepairedFile> {
   const unsound = new Set(damaged.filter((one) => !one.replacement).map(folderOf))
   const folders = new Map(damaged.map((one) => [folderOf(one), one]))
   for (const file of [...damaged].sort((a, b) => rankOf(a) - rankOf(b))) {
-    if (file.replacement === undefined) continue
-    const defect = await replaceFile(stores, file.replacement, options)
+    const { replacement, accountId } = file
+    if (replacement === undefined) continue
+    const needing = { accountId, snapshot: replacement.neededBy }
+    if (!(await hasManifest(stores.target, needing, options))) continue
+    const defect = await replaceFile(stores, replacement, options)
     if (defect) unsound.add(folderOf(file))
     yield { file, defect }
   }

@@ -109,7 +109,7 @@ function seal(
 
 /** A difference between a stored file and its description. */
 interface DataFileDefect {
-  readonly problem: 'missing' | 'stored-bytes' | 'decoding' | 'content'
+  readonly problem: 'missing' | 'unreadable' | 'stored-bytes' | 'decoding' | 'content'
   /** The difference as text. */
   readonly detail: string
 }
@@ -143,8 +143,8 @@ export async function proveStoredBytes(
 
 /**
  * Copies a stored data file to another store, under the same key. Nothing becomes visible there when
- * the stored bytes differ from their description, which is then returned as the defect. Replaces what
- * was there. Throws when a store cannot answer.
+ * the source cannot return the file or its stored bytes differ from their description: then returns the
+ * defect. Replaces what was there. Throws when the target cannot answer.
  */
 export async function copyDataFile(
   { source, target }: { source: ObjectStore; target: ObjectStore },
@@ -158,10 +158,27 @@ export async function copyDataFile(
 ): Promise<DataFileDefect | undefined> {
   const { metadata, lockFrom, signal } = options
   await using writer = await target.create(key, { metadata: () => metadata, lockFrom, signal })
-  const onStored = (chunk: Uint8Array) => writer.write(chunk)
-  const defect = await proveStoredBytes(source, key, file, { signal, onStored })
+  let failure: unknown
+  const onStored = (chunk: Uint8Array) =>
+    writer.write(chunk).catch((error) => {
+      failure = error
+      throw error
+    })
+  const defect = await proveReadable(source, key, file, { signal, onStored })
+  if (failure !== undefined) throw failure
   if (defect === undefined) await writer.commit()
   return defect
+}
+
+/** The same as `proveStoredBytes`, but returns a defect when the store cannot return the file. */
+export async function proveReadable(
+  ...args: Parameters<typeof proveStoredBytes>
+): Promise<DataFileDefect | undefined> {
+  try {
+    return await proveStoredBytes(...args)
+  } catch (error) {
+    return { problem: 'unreadable', detail: explainUnreadable(error, args[3]?.signal) }
+  }
 }
 
 /**

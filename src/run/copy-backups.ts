@@ -65,7 +65,7 @@ async function copyAccounts(
   try {
     target = await openCopy(copy, config, { env, log })
     const stores = { source, target }
-    const selection = { only: accounts, newerOnly: copy.newerOnly, signal }
+    const selection = { only: accounts, newerOnly: copy.newerOnly, now: now(), signal }
     for await (const plan of planCopy(stores, selection)) {
       for await (const { defects } of copySnapshots(stores, plan, { now: now(), signal })) {
         const [defect] = defects

@@ -48,7 +48,7 @@ export async function readCopies(
     try {
       target = await openCopy(copy, config, options)
       const stores = { source, target }
-      for await (const lag of readCopyLag(stores, { only, newerOnly, signal })) {
+      for await (const lag of readCopyLag(stores, { only, newerOnly, now, signal })) {
         const takenAt = lag.newest?.takenAt
         const age = takenAt ? now.getTime() - takenAt.getTime() : Number.POSITIVE_INFINITY
         const stale = maxAgeMs !== undefined && lag.missing > 0 && age > maxAgeMs

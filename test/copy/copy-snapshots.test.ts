@@ -4,9 +4,11 @@ import { listFolders } from '../../src/archive/archive.ts'
 import { copyPins, pinSnapshot, unpinSnapshot } from '../../src/archive/pins.ts'
 import { applyPrune, planPrune } from '../../src/archive/prune.ts'
 import { verifySnapshots } from '../../src/archive/verify.ts'
+import { readCopyLag } from '../../src/copy/copy-lag.ts'
 import { type CopiedSnapshot, copySnapshots } from '../../src/copy/copy-snapshots.ts'
 import { planCopy } from '../../src/copy/plan-copy.ts'
 import { createSealer } from '../../src/datafile/encryption.ts'
+import { StoreError } from '../../src/store/errors.ts'
 import { fillArchive, hitOf } from '../archive/archive-of.ts'
 import { createMemoryStore, type MemoryStore } from '../archive/memory-store.ts'
 
@@ -34,7 +36,7 @@ async function copyAll(
   { newerOnly, signal }: { newerOnly?: boolean; signal?: AbortSignal } = {},
 ): Promise<CopiedSnapshot[]> {
   const results: CopiedSnapshot[] = []
-  for await (const plan of planCopy({ source, target }, { newerOnly, signal })) {
+  for await (const plan of planCopy({ source, target }, { newerOnly, now, signal })) {
     for await (const one of copySnapshots({ source, target }, plan, { now, signal })) {
       results.push(one)
     }
@@ -190,7 +192,7 @@ describe('copying an archive', () => {
         if (key.includes(manifests[2]?.snapshot ?? '')) source.objects.delete(key)
       }
     }
-    const plans = await Array.fromAsync(planCopy({ source, target }))
+    const plans = await Array.fromAsync(planCopy({ source, target }, { now }))
     const copies = plans.map((plan) =>
       Array.fromAsync(copySnapshots({ source, target }, plan, { now })),
     )
@@ -212,6 +214,127 @@ describe('copying an archive', () => {
     expect(contentOf(target)).toEqual(contentOf(source))
   })
 
+  it.each(['source', 'target'] as const)(
+    'leaves no gap when a copy of newer snapshots only is ended at any call of the %s',
+    async (side) => {
+      const titles = ['A', 'A', 'B', 'C', 'C', 'D']
+      const { store: source } = await fillArchive(
+        titles.map((title) => ({ search: [hitOf('search:a', { title })] })),
+      )
+      for (let point = 1; ; point += 1) {
+        const target = createMemoryStore()
+        const broken = side === 'source' ? source : target
+        let calls = 0
+        broken.intercept = () => {
+          calls += 1
+          if (calls >= point) throw new Error('killed')
+        }
+        const isDone = await copyAll(source, target, { newerOnly: true }).then(
+          () => true,
+          () => false,
+        )
+        broken.intercept = undefined
+        await copyAll(source, target, { newerOnly: true })
+        expect(contentOf(target)).toEqual(contentOf(source))
+        if (isDone) break
+      }
+    },
+  )
+
+  it('tries a snapshot of a copy with newer snapshots only again when the store did not keep it', async () => {
+    const { store: source, manifests } = await fillArchive(moments)
+    const target = createMemoryStore()
+    target.keep = (key, bytes) => (key.includes(manifests[0].snapshot) ? undefined : bytes)
+    const results = await copyAll(source, target, { newerOnly: true })
+    expect(results).toMatchObject([{ snapshot: manifests[0].snapshot, files: 0 }])
+    target.keep = (_key, bytes) => bytes
+    await copyAll(source, target, { newerOnly: true })
+    expect(contentOf(target)).toEqual(contentOf(source))
+  })
+
+  it('does not take a snapshot from the future as the newest of the copy', async () => {
+    const { store: source, manifests } = await fillArchive(moments)
+    const target = createMemoryStore()
+    const future = `10/20991231T000000Z-abcdef/manifest.json`
+    target.objects.set(future, Buffer.from('{}'))
+    await copyAll(source, target, { newerOnly: true })
+    target.objects.delete(future)
+    expect(contentOf(target)).toEqual(contentOf(source))
+    target.objects.set(future, Buffer.from('{}'))
+    const [lag] = await Array.fromAsync(readCopyLag({ source, target }, { now }))
+    expect(lag).toMatchObject({ missing: 0, newest: { snapshot: manifests[2]?.snapshot } })
+  })
+
+  it('does not count files of other programs, on either side', async () => {
+    const { store: source, manifests } = await fillArchive(moments)
+    const target = createMemoryStore()
+    const folder = `10/${manifests[0].snapshot}`
+    source.objects.set(`${folder}/.DS_Store`, Buffer.from('x'))
+    target.objects.set(`${folder}/notes.txt`, Buffer.from('x'))
+    await copyAll(source, target)
+    expect(target.objects.has(`${folder}/.DS_Store`)).toBe(false)
+    expect(await copyAll(source, target)).toEqual([])
+  })
+
+  it.each(['source', 'target'] as const)(
+    'copies a snapshot and names a file in it that no manifest describes, in the %s',
+    async (side) => {
+      const { store: source, manifests } = await fillArchive(moments)
+      const target = createMemoryStore()
+      const key = `10/${manifests[0].snapshot}/search.json`
+      const stores = { source, target }
+      stores[side].objects.set(key, Buffer.from('{}'))
+      const results = await copyAll(source, target)
+      expect(results.flatMap(({ defects }) => defects)).toEqual([
+        { side, key, problem: 'no manifest describes this file' },
+      ])
+      stores[side].objects.delete(key)
+      expect(contentOf(target)).toEqual(contentOf(source))
+    },
+  )
+
+  it.each([
+    ['cut short', (bytes: Uint8Array) => bytes.subarray(1), /^it has \d+ bytes instead of \d+$/],
+    ['lost', () => undefined, /^it is not there$/],
+  ])('names a file that the archive has %s since it was copied', async (_what, damage, problem) => {
+    const { store: source } = await fillArchive(moments)
+    const target = createMemoryStore()
+    await copyAll(source, target)
+    const before = contentOf(target)
+    const key = dataKey(source, 'search')
+    const left = damage(source.objects.get(key) ?? new Uint8Array())
+    if (left) source.objects.set(key, left)
+    else source.objects.delete(key)
+    const results = await copyAll(source, target)
+    expect(results.flatMap(({ defects }) => defects)).toEqual([
+      { side: 'source', key, problem: expect.stringMatching(problem) },
+    ])
+    expect(contentOf(target)).toEqual(before)
+  })
+
+  it('names a file that the archive cannot return, and copies the other snapshots', async () => {
+    const { store: source, manifests } = await fillArchive(moments)
+    const key = dataKey(source, 'dashboard')
+    source.intercept = (call) => {
+      if (call.action === 'open' && call.key === key)
+        throw new StoreError('Cannot read: bad sector')
+    }
+    const target = createMemoryStore()
+    const results = await copyAll(source, target)
+    const [first] = results.filter(({ snapshot }) => snapshot === manifests[0].snapshot)
+    expect(first?.defects).toEqual([{ side: 'source', key, problem: 'Cannot read: bad sector' }])
+    expect([...target.objects.keys()]).toContain(`10/${manifests[2]?.snapshot}/manifest.json`)
+  })
+
+  it('ends when the copy cannot be written', async () => {
+    const { store: source } = await fillArchive(moments)
+    const target = createMemoryStore()
+    target.intercept = ({ action }) => {
+      if (action === 'write') throw new StoreError('Cannot write: the disk is full')
+    }
+    await expect(copyAll(source, target)).rejects.toThrow('the disk is full')
+  })
+
   it('needs no key for encrypted snapshots', async () => {
     const recipients = [await identityToRecipient(await generateIdentity())]
     const sealer = await createSealer({ recipients })
@@ -229,6 +352,18 @@ describe('copying an archive', () => {
     const ends = new Set([...target.locks.values()].map((end) => end.toISOString()))
     expect([...ends]).toEqual(['2026-11-21T00:00:00.000Z'])
     expect(target.locks.size).toBe(target.objects.size)
+  })
+
+  it('extends the locks of files that an earlier run copied', async () => {
+    const { store: source } = await fillArchive(moments.slice(0, 1))
+    const target = createMemoryStore()
+    target.lockMs = 86_400_000
+    const key = dataKey(source, 'search')
+    await target.put(key, source.objects.get(key) ?? new Uint8Array(), {
+      lockFrom: new Date('2026-11-10T00:00:00Z'),
+    })
+    await copyAll(source, target)
+    expect(target.locks.get(key)).toEqual(new Date('2026-11-21T00:00:00Z'))
   })
 
   it('copies pins that the copy lacks, and keeps those it has', async () => {

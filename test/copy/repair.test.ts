@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { damageNoteName, listFolders } from '../../src/archive/archive.ts'
 import { noteDamage } from '../../src/archive/damage-note.ts'
+import { decodeManifest, encodeManifest } from '../../src/archive/manifest.ts'
 import { verifySnapshots } from '../../src/archive/verify.ts'
 import { copySnapshots } from '../../src/copy/copy-snapshots.ts'
 import { planCopy } from '../../src/copy/plan-copy.ts'
 import { planRepair, repairFiles } from '../../src/copy/repair.ts'
+import { StoreError } from '../../src/store/errors.ts'
 import { fillArchive, hitOf } from '../archive/archive-of.ts'
 import { createMemoryStore, type MemoryStore } from '../archive/memory-store.ts'
 
@@ -16,7 +19,7 @@ async function archiveWithCopy() {
   const { store: archive, manifests } = await fillArchive([moment('A'), moment('A'), moment('B')])
   const copy = createMemoryStore()
   const stores = { source: archive, target: copy }
-  for await (const plan of planCopy(stores)) {
+  for await (const plan of planCopy(stores, { now })) {
     await Array.fromAsync(copySnapshots(stores, plan, { now }))
   }
   const [shared, sharing, own] = manifests.map(({ snapshot }) => `10/${snapshot}`)
@@ -117,6 +120,77 @@ describe('repairing an archive from a copy', () => {
     expect(archive.objects.has(`${shared}/${damageNoteName}`)).toBe(true)
   })
 
+  it('takes no manifest that a later one contradicts, and leaves sound files alone', async () => {
+    const { archive, copy, shared } = await archiveWithCopy()
+    forge(copy, shared)
+    flip(archive, `${shared}/manifest.json`)
+    const before = snapshotOf(archive)
+    const { damaged } = await repair(archive, copy)
+    expect(damaged).toMatchObject([
+      {
+        key: `${shared}/manifest.json`,
+        unfit: expect.stringMatching(/^its SHA-256 is .* instead of/),
+      },
+    ])
+    expect(snapshotOf(archive)).toEqual(before)
+  })
+
+  it('takes no newest manifest that does not describe the files of the archive', async () => {
+    const { archive, copy, own } = await archiveWithCopy()
+    forge(copy, own)
+    flip(archive, `${own}/manifest.json`)
+    const before = snapshotOf(archive)
+    const { damaged } = await repair(archive, copy)
+    expect(damaged).toMatchObject([
+      { key: `${own}/manifest.json`, unfit: expect.stringContaining('nothing proves it') },
+    ])
+    remove(archive, `${own}/search.json.zst`)
+    before.delete(`${own}/search.json.zst`)
+    expect((await repair(archive, copy)).damaged).toMatchObject([
+      { unfit: 'nothing proves it: the archive has none of its files' },
+    ])
+    expect(snapshotOf(archive)).toEqual(before)
+  })
+
+  it('mends both a manifest and its data file when a later manifest proves them', async () => {
+    const { archive, copy, shared } = await archiveWithCopy()
+    const sound = snapshotOf(archive)
+    flip(archive, `${shared}/manifest.json`)
+    flip(archive, `${shared}/search.json.zst`)
+    await repair(archive, copy)
+    expect(snapshotOf(archive)).toEqual(sound)
+  })
+
+  it('replaces a file that the archive cannot return', async () => {
+    const { archive, copy, own } = await archiveWithCopy()
+    const key = `${own}/search.json.zst`
+    archive.intercept = (call) => {
+      if (call.action === 'create' && call.key === key) archive.intercept = undefined
+      if (call.action === 'open' && call.key === key)
+        throw new StoreError('Cannot read: bad sector')
+    }
+    const { damaged, results } = await repair(archive, copy)
+    expect(damaged).toMatchObject([{ key, problem: 'Cannot read: bad sector', unfit: undefined }])
+    expect(results.map(({ defect }) => defect)).toEqual([undefined])
+  })
+
+  it.each(['search.json.zst', 'manifest.json'])(
+    'does not bring back %s of a snapshot that is pruned before the repair is confirmed',
+    async (name) => {
+      const { archive, copy, shared, sharing } = await archiveWithCopy()
+      remove(archive, `${shared}/${name}`)
+      const stores = { source: copy, target: archive }
+      const damaged = await Array.fromAsync(planRepair(stores))
+      expect(damaged).toHaveLength(1)
+      for (const key of [...archive.objects.keys()]) {
+        if (key.startsWith(shared) || key.startsWith(sharing)) archive.objects.delete(key)
+      }
+      const before = snapshotOf(archive)
+      expect(await Array.fromAsync(repairFiles(stores, damaged, { now }))).toEqual([])
+      expect(snapshotOf(archive)).toEqual(before)
+    },
+  )
+
   it('does not bring back the files of a snapshot that is pruned meanwhile', async () => {
     const { archive, copy, own } = await archiveWithCopy()
     archive.intercept = ({ action, key }) => {
@@ -134,6 +208,17 @@ function flip({ objects }: MemoryStore, key: string): void {
   const bytes = Uint8Array.from(objects.get(key) ?? [])
   bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
   objects.set(key, bytes)
+}
+
+/** Gives a snapshot of the copy another data file and a manifest that describes it. */
+function forge({ objects }: MemoryStore, folder: string): void {
+  const key = `${folder}/manifest.json`
+  const manifest = decodeManifest(objects.get(key) ?? new Uint8Array(), key)
+  const bytes = Buffer.from('forged')
+  const stored = { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+  const exports = manifest.exports.map((one) => ({ ...one, file: { ...one.file, stored } }))
+  objects.set(key, encodeManifest({ ...manifest, exports }))
+  objects.set(`${folder}/search.json.zst`, bytes)
 }
 
 function cut({ objects }: MemoryStore, key: string): void {

@@ -52,7 +52,9 @@ export async function repair(
       failed,
     })
   } else printResult(terminal, replaced, failed)
-  return replaced.length === damaged.length ? exitCodes.done : exitCodes.unverified
+  // A file whose snapshot was pruned meanwhile is neither replaced nor damaged any more.
+  const isLeft = answer === 'yes' ? replaceable.length < damaged.length : damaged.length > 0
+  return isLeft || failed.length > 0 ? exitCodes.unverified : exitCodes.done
 }
 
 function printPlan(terminal: Terminal, damaged: readonly DamagedFile[], copy: string): void {

@@ -99,13 +99,13 @@ async function copyMissing(
     newerOnly,
   }: { stores: Direction; accountId: number | undefined; newerOnly: boolean | undefined },
 ): Promise<number> {
-  const { signal, progress } = terminal
+  const { signal, progress, now } = terminal
   const only = accountId === undefined ? undefined : new Set([accountId])
   const document = { from: stores.source.url, to: stores.target.url }
   const totals = emptyTotals()
   progress.begin(dryRun ? 'listing' : 'copying', { unit: 'snapshot' })
   // Account by account, so that memory does not grow with the archive.
-  for await (const plan of planCopy(stores, { only, newerOnly, signal })) {
+  for await (const plan of planCopy(stores, { only, newerOnly, now: now(), signal })) {
     totals.accounts += 1
     totals.there += plan.there
     totals.missing += plan.missing.length
