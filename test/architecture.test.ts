@@ -27,6 +27,7 @@ const arrows: Record<string, readonly string[]> = {
     'log',
     'objects',
     'open',
+    'proofs',
     'restore',
     'run',
     'sandbox',
@@ -50,7 +51,7 @@ const arrows: Record<string, readonly string[]> = {
     'wording',
   ],
   exporter: ['archive', 'config', 'errors', 'log', 'open', 'run', 'version', 'worker'],
-  worker: ['archive', 'config', 'errors', 'log', 'open', 'run', 'store port', 'version'],
+  worker: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'store port', 'version'],
   run: [
     'archive',
     'clean-text',

@@ -12,6 +12,7 @@ import {
   ManifestError,
   maxManifestBytes,
 } from './manifest.ts'
+import { endOfAccounts } from './side-folders.ts'
 import { snapshotTime } from './snapshot-name.ts'
 
 /** The file whose presence makes a folder a snapshot. */
@@ -82,6 +83,7 @@ export async function* listFolders(
   const prefix = snapshot === undefined ? account : `${account}${snapshot}/`
   let current: (SnapshotFolder & { files: Map<string, StoredObject> }) | undefined
   for await (const object of store.list(prefix, { startAfter, signal })) {
+    if (object.key >= endOfAccounts) break
     const parsed = parseKey(object.key)
     if (parsed === undefined) continue
     if (current?.accountId !== parsed.accountId || current.snapshot !== parsed.snapshot) {

@@ -1,9 +1,7 @@
 import { readAccountId } from '../account-id.ts'
 import type { ObjectStore } from '../store/object-store.ts'
+import { pinFolder } from './side-folders.ts'
 import { snapshotNamePattern } from './snapshot-name.ts'
-
-/** Folder of all pins, beside the folders of accounts. A manifest is never rewritten. */
-const PIN_FOLDER = 'pins'
 
 /** A pin holds a short note. */
 const MAX_PIN_BYTES = 64 * 1024
@@ -49,7 +47,7 @@ export async function copyPins(
   { source, target }: { source: ObjectStore; target: ObjectStore },
   { only, signal }: { only?: ReadonlySet<number> | undefined; signal?: AbortSignal | undefined },
 ): Promise<number> {
-  const prefixes = only ? [...only].map((accountId) => pinKey(accountId, '')) : [`${PIN_FOLDER}/`]
+  const prefixes = only ? [...only].map((accountId) => pinKey(accountId, '')) : [`${pinFolder}/`]
   let copied = 0
   for (const prefix of prefixes) {
     const pins = await listPinKeys(source, prefix, { signal })
@@ -79,13 +77,6 @@ async function listPinKeys(
   return keys
 }
 
-/** Whether a key names the folder of all pins, or the folder of an account's pins. */
-export function isPinFolder(key: string): boolean {
-  const [folder, account, ...rest] = key.split('/')
-  if (folder !== PIN_FOLDER || rest.length > 0) return false
-  return account === undefined || readAccountId(account) !== undefined
-}
-
 function pinKey(accountId: number, snapshot: string): string {
-  return `${PIN_FOLDER}/${accountId}/${snapshot}`
+  return `${pinFolder}/${accountId}/${snapshot}`
 }

@@ -1,6 +1,6 @@
 import type { EmptyFolder, ObjectStore, UnfinishedWrite } from '../store/object-store.ts'
 import { isArchiveFolder, isSnapshotFile } from './archive.ts'
-import { isPinFolder } from './pins.ts'
+import { isSideFolder } from './side-folders.ts'
 
 /** Age after which no run can still be writing. Younger remains may belong to a run. */
 const SWEEP_AFTER_MS = 24 * 3600_000
@@ -36,7 +36,7 @@ export async function findEmptyFolders(
 ): Promise<EmptyFolder[]> {
   const found: EmptyFolder[] = []
   for await (const folder of store.listEmptyFolders?.({ signal }) ?? []) {
-    const isOurs = isArchiveFolder(folder.key) || isPinFolder(folder.key)
+    const isOurs = isArchiveFolder(folder.key) || isSideFolder(folder.key)
     if (isOurs && isOld(folder.changedAt, now)) found.push(folder)
   }
   return found

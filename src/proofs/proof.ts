@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { readAccountId } from '../account-id.ts'
 import { decodeSealed, encodeSealed } from '../archive/sealed-json.ts'
+import { proofFolder } from '../archive/side-folders.ts'
 import { snapshotNamePattern, timeOfPrefix, timePrefix } from '../archive/snapshot-name.ts'
 import { DashkeepError } from '../errors.ts'
 
@@ -10,9 +11,6 @@ const formatVersion = 1
 
 /** Largest record. A larger one is refused without reading it. */
 export const maxProofBytes = 1024 * 1024
-
-/** Folder of all records, beside the folders of accounts. */
-export const proofFolder = 'proofs'
 
 /** Snapshots and problems that a record names. It counts all of them. */
 const MAX_SNAPSHOTS = 10_000

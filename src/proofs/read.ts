@@ -1,5 +1,6 @@
 import pMap, { pMapIterable } from 'p-map'
 import { isFromFuture } from '../archive/future.ts'
+import { proofFolder } from '../archive/side-folders.ts'
 import { type ObjectStore, ObjectTooLargeError } from '../store/object-store.ts'
 import {
   decodeProof,
@@ -8,7 +9,6 @@ import {
   ProofError,
   type ProofKey,
   parseProofKey,
-  proofFolder,
   proofKinds,
   unusable,
 } from './proof.ts'

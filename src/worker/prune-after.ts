@@ -2,6 +2,7 @@ import { applyPrune, planPrune } from '../archive/prune.ts'
 import type { RetentionPolicy } from '../archive/retention.ts'
 import { findEmptyFolders, findLeftWrites } from '../archive/sweep.ts'
 import type { Logger } from '../log.ts'
+import { findOldProofs } from '../proofs/old.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 /**
@@ -32,7 +33,10 @@ export async function pruneAccount(
   return problems.map((problem) => `not pruned: ${problem}`)
 }
 
-/** Removes unfinished writes that are older than a day. Never throws: a failure is logged. */
+/**
+ * Removes unfinished writes that are older than a day, and records of verifications and drills that
+ * are no longer needed. Never throws: a failure is logged.
+ */
 export async function sweepLeftWrites(
   store: ObjectStore,
   { now, signal, log }: { now: Date; signal: AbortSignal; log: Logger },
@@ -41,7 +45,9 @@ export async function sweepLeftWrites(
     for (const find of [findLeftWrites, findEmptyFolders]) {
       for (const left of await find(store, { now, signal })) await left.remove({ signal })
     }
+    for (const { key } of await findOldProofs(store, { now, signal }))
+      await store.remove(key, { signal })
   } catch (error) {
-    log.warn({ reason: (error as Error).message }, 'unfinished writes not swept')
+    log.warn({ reason: (error as Error).message }, 'unfinished writes and old records not swept')
   }
 }

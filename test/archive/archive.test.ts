@@ -106,6 +106,25 @@ describe('the folders of an archive', () => {
     expect(await folders({ accountId: 10, startAfter: '10/20261102' })).toEqual([`10/${late}`])
   })
 
+  it('are listed without the keys behind the last account', async () => {
+    const store = createMemoryStore()
+    const folders = [`-5/${early}/a`, `99/${late}/a`]
+    for (const key of [...folders, 'pins/10/x', 'proofs/10/x', 'proofs/10/y'])
+      await store.put(key, Buffer.from('x'))
+    const listed: string[] = []
+    const watched = {
+      ...store,
+      async *list(...args: Parameters<typeof store.list>) {
+        for await (const object of store.list(...args)) {
+          listed.push(object.key)
+          yield object
+        }
+      },
+    }
+    expect(await Array.fromAsync(listFolders(watched))).toHaveLength(2)
+    expect(listed).toEqual([...folders, 'pins/10/x'])
+  })
+
   it('are not what others keep there', async () => {
     const keys = ['README', 'a/b/c', `10/${early}`, `10/${early}/a/b`, `10x/${early}/a`]
     const more = [`10/${early}x/a`, `1e1/${early}/a`, '10/x/a']

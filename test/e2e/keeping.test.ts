@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rm, truncate, utimes } from 'node:fs/promises'
+import { mkdir, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { formatBytes } from '../../src/wording.ts'
@@ -124,7 +124,7 @@ describe('prune', () => {
     const { trial, run, earlier, later } = await startWithTwo()
     await using _trial = trial
     const name = '20200101T031500Z-aaaaaa'
-    const ours = [`${shopId}/${name}`, `4711/${name}`, '4712', `pins/${shopId}`]
+    const ours = [`${shopId}/${name}`, `4711/${name}`, '4712', `pins/${shopId}`, 'proofs/4711']
     const others = ['photos/2020', `photos/${name}`, `${shopId}/notes`, `${shopId}/${earlier}/x`]
     const young = `${shopId}/20200101T031500Z-bbbbbb`
     const longAgo = new Date('2020-01-01')
@@ -139,16 +139,37 @@ describe('prune', () => {
     expect((await run(['verify'])).exitCode).toBe(0)
     expect((await run(['status'])).stdout).not.toMatch(/471[12]/)
     const plan = await run(['prune', '--keep-last', '9'])
-    expect(plan.stdout).toContain('4 empty folders from more than a day ago')
+    expect(plan.stdout).toContain('5 empty folders from more than a day ago')
     expect(ours.filter(isThere)).toEqual(ours)
 
     const { exitCode, stdout } = await run(['prune', '--keep-last', '9', '--yes', '--json'])
     expect(exitCode).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({ unfinishedWrites: 0, emptyFolders: 4, removed: 0 })
-    expect([...ours, '4711', 'pins'].filter(isThere)).toEqual([])
+    expect(JSON.parse(stdout)).toMatchObject({ unfinishedWrites: 0, emptyFolders: 5, removed: 0 })
+    expect([...ours, '4711', 'pins', 'proofs'].filter(isThere)).toEqual([])
     expect([...others, young].filter(isThere)).toEqual([...others, young])
     expect((await run(['prune', '--keep-last', '9'])).stdout).toContain('Nothing to remove')
     expect(await trial.snapshots()).toEqual([earlier, later])
+  })
+
+  it('removes proof records that are 400 days older than the newest', async () => {
+    const { trial, run } = await startWithTwo()
+    await using _trial = trial
+    const names = ['20250101T051500Z', '20260120T051500Z', '20261115T051500Z'].map(
+      (time) => `proofs/${shopId}/${time}-4f2a1c00-verify.json`,
+    )
+    await mkdir(join(trial.archive, 'proofs', String(shopId)), { recursive: true })
+    for (const name of names) await writeFile(join(trial.archive, name), '{}')
+    const proofs = async () =>
+      [...(await trial.files()).keys()].filter((key) => names.includes(key))
+
+    const named = await run(['prune', '--remove', (await trial.snapshots())[0] ?? ''])
+    expect(named.stdout).not.toContain('proof')
+    const plan = await run(['prune', '--keep-last', '9'])
+    expect(plan.stdout).toContain('1 proof record 400 days older than the newest')
+    expect(await proofs()).toEqual(names)
+    const { stdout } = await run(['prune', '--keep-last', '9', '--yes', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ done: true, oldProofs: 1 })
+    expect(await proofs()).toEqual(names.slice(1))
   })
 
   it('follows the configured rules, which flags replace', async () => {

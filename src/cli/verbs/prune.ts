@@ -12,6 +12,8 @@ import { findEmptyFolders, findLeftWrites } from '../../archive/sweep.ts'
 import type { Config } from '../../config/config.ts'
 import { parseDuration } from '../../config/duration.ts'
 import { DashkeepError } from '../../errors.ts'
+import { findOldProofs } from '../../proofs/old.ts'
+import type { ProofKey } from '../../proofs/proof.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import type { EmptyFolder, ObjectStore, UnfinishedWrite } from '../../store/object-store.ts'
 import { formatBytes, formatTime, plural } from '../../wording.ts'
@@ -42,6 +44,8 @@ interface Plan {
   readonly plans: readonly AccountPrunePlan[]
   readonly leftWrites: readonly UnfinishedWrite[]
   readonly emptyFolders: readonly EmptyFolder[]
+  /** Records of verifications and drills that are no longer needed. */
+  readonly oldProofs: readonly ProofKey[]
   /** The names given with `--remove`; undefined when rules decide. */
   readonly named: ReadonlySet<string> | undefined
 }
@@ -101,16 +105,17 @@ async function makePlan(
   const plans = await Array.fromAsync(planPrune(store, wanted, { now, accountId, signal }))
   const named = remove && new Set(remove)
   for (const name of named ?? []) refuseUnknown(name, plans, store.url)
-  if (named) return { plans, leftWrites: [], emptyFolders: [], named }
+  if (named) return { plans, leftWrites: [], emptyFolders: [], oldProofs: [], named }
   progress.begin('searching for files of interrupted runs')
   const leftWrites = await findLeftWrites(store, { now, signal })
   const emptyFolders = await findEmptyFolders(store, { now, signal })
-  return { plans, leftWrites, emptyFolders, named }
+  const oldProofs = await findOldProofs(store, { now, accountId, signal })
+  return { plans, leftWrites, emptyFolders, oldProofs, named }
 }
 
 async function carryOut(
   { signal, progress }: Terminal,
-  { plans, leftWrites, emptyFolders }: Plan,
+  { plans, leftWrites, emptyFolders, oldProofs }: Plan,
   { store, now }: { store: ObjectStore; now: Date },
 ): Promise<Removal[]> {
   const removals: Removal[] = []
@@ -120,6 +125,7 @@ async function carryOut(
     for await (const removal of applyPrune(store, plan, { now, signal })) removals.push(removal)
   }
   for (const left of [...leftWrites, ...emptyFolders]) await left.remove({ signal })
+  for (const { key } of oldProofs) await store.remove(key, { signal })
   return removals
 }
 
@@ -179,11 +185,11 @@ function noPolicy(): DashkeepError {
   })
 }
 
-function countItems({ plans, leftWrites, emptyFolders }: Plan): number {
-  return plans.flatMap(foldersToRemove).length + leftWrites.length + emptyFolders.length
+function countItems({ plans, leftWrites, emptyFolders, oldProofs }: Plan): number {
+  return [plans.flatMap(foldersToRemove), leftWrites, emptyFolders, oldProofs].flat().length
 }
 
-/** The bytes that the plan frees. Unfinished writes do not count: stores do not report their size. */
+/** The bytes that the plan frees. Only snapshots and their leftovers count. */
 function bytesToFree({ plans }: Plan): number {
   return sum(plans.flatMap(foldersToRemove).map(sizeOf))
 }
@@ -203,7 +209,7 @@ function exitCodeFor({ plans, named, removals }: Outcome): number {
 
 /** Stable members for programs; docs/json-output.md documents them. */
 function toJson(outcome: Outcome): object {
-  const { plans, leftWrites, emptyFolders, agreed, removals } = outcome
+  const { plans, leftWrites, emptyFolders, oldProofs, agreed, removals } = outcome
   const removed = removals.filter(isRemoved)
   return {
     done: agreed,
@@ -220,6 +226,7 @@ function toJson(outcome: Outcome): object {
     })),
     unfinishedWrites: leftWrites.length,
     emptyFolders: emptyFolders.length,
+    oldProofs: oldProofs.length,
     bytes: bytesToFree(outcome),
     removed: removed.length,
     removedBytes: sum(removed.map(({ bytes }) => bytes)),
@@ -233,7 +240,7 @@ function toJson(outcome: Outcome): object {
 }
 
 function printPlan(terminal: Terminal, plan: Plan): void {
-  const { plans, leftWrites, emptyFolders, named } = plan
+  const { plans, leftWrites, emptyFolders, oldProofs, named } = plan
   const { colors } = terminal
   const shown = ({ candidate }: { candidate: { snapshot: string } }) =>
     named?.has(candidate.snapshot) ?? true
@@ -273,6 +280,9 @@ function printPlan(terminal: Terminal, plan: Plan): void {
   }
   if (emptyFolders.length > 0) {
     terminal.print(`${plural(emptyFolders.length, 'empty folder')} from more than a day ago`)
+  }
+  if (oldProofs.length > 0) {
+    terminal.print(`${plural(oldProofs.length, 'proof record')} 400 days older than the newest`)
   }
   const number = countItems(plan)
   if (number === 0) return
