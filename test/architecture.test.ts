@@ -92,7 +92,7 @@ const arrows: Record<string, readonly string[]> = {
     'wording',
   ],
   copy: ['archive', 'datafile', 'store port'],
-  proofs: ['account-id', 'archive', 'errors', 'store port'],
+  proofs: ['account-id', 'archive', 'errors', 'store port', 'version'],
   archive: ['account-id', 'datafile', 'errors', 'export', 'objects', 'store port', 'version'],
   accounts: ['errors', 'local-files'],
   sandbox: ['account-id', 'buffers', 'errors', 'export'],

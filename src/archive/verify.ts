@@ -43,6 +43,10 @@ export interface VerifiedSnapshot {
   readonly bytesRead: number
   /** Number of data files read for this snapshot. Files of an earlier one are not read again. */
   readonly files: number
+  /** Objects in these files, according to the manifest. */
+  readonly objects: number
+  /** Objects in those of them that were opened and are equal to the manifest. */
+  readonly equal: number
   /** Encrypted files among them that were decrypted and proven. */
   readonly opened: number
   /** Encrypted files among them that no configured key opens. Only their stored bytes are proven. */
@@ -121,8 +125,10 @@ function createVerifier(store: ObjectStore, options: VerifyOptions) {
       if (!provenFiles.has(proof)) {
         bytesRead += file.stored.bytes
         read.files += 1
+        read.objects += objects
         const { problem, unopened } = await checkExport(key, entry)
         provenFiles.set(proof, problem)
+        if (problem === undefined && unopened === undefined) read.equal += objects
         if (unopened !== undefined) read.sealed += 1
         else if (file.encryption !== undefined && problem === undefined) read.opened += 1
         read.unopened ??= unopened
@@ -179,8 +185,15 @@ function createChainCheck(store: ObjectStore, { signal }: VerifyOptions) {
   return { check }
 }
 
-const noFiles: Pick<VerifiedSnapshot, 'files' | 'opened' | 'sealed' | 'unopened'> = {
+type FilesRead = Pick<
+  VerifiedSnapshot,
+  'files' | 'objects' | 'equal' | 'opened' | 'sealed' | 'unopened'
+>
+
+const noFiles: FilesRead = {
   files: 0,
+  objects: 0,
+  equal: 0,
   opened: 0,
   sealed: 0,
   unopened: undefined,

@@ -105,12 +105,14 @@ export function parseProofKey(key: string): ProofKey | undefined {
 
 /** Encodes a record. Shortens the lists and texts that have a limit. */
 export function encodeProof(proof: NewProof): Uint8Array {
-  const { snapshots, problems, dashkeepVersion, ...rest } = proof
+  const { kind, accountId, startedAt, endedAt, result, scope, snapshots, ...rest } = proof
+  const { problems, dashkeepVersion, ...counts } = rest
   return encodeSealed({
     formatVersion,
-    ...rest,
+    ...{ kind, accountId, startedAt, endedAt, result, scope },
     snapshotCount: snapshots.length,
     snapshots: snapshots.slice(-MAX_SNAPSHOTS),
+    ...counts,
     problems: problems.slice(0, MAX_PROBLEMS).map((text) => text.slice(0, MAX_PROBLEM_LENGTH)),
     dashkeepVersion,
   })

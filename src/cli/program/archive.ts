@@ -58,6 +58,7 @@ export function declareArchiveVerbs(program: Command, run: Run): void {
     .addOption(onlyAccount())
     .option('--since <when>', 'only snapshots taken since then, such as 2026-11-01 or 7d')
     .option('--sample <percent>', 'only a random share of them, such as 10%, and at least one')
+    .option('--record', 'keep the result in proofs/ of the archive, for status --max-proof-age')
     .action(run(async () => (await import('../verbs/verify.ts')).verify))
 }
 

@@ -26,6 +26,7 @@ export function declareRestore(program: Command, run: Run): void {
       '--drill',
       'restore every account into a temporary sandbox to prove that it works; changes nothing; needs disk space in TMPDIR',
     )
+    .option('--record', 'with --drill: keep the result in proofs/ of the archive')
     .option('--overwrite', 'replace objects and files that exist and differ')
     .option('--any-version', 'restore although the service has another kibanaVersion')
     .option('--allow-suspect', 'restore although the snapshot is suspect')

@@ -2,13 +2,22 @@ import { type AccountStatus, readStatus } from '../../archive/status.ts'
 import { OpenError } from '../../datafile/encryption.ts'
 import { DashkeepError } from '../../errors.ts'
 import { openEncryption, scanLimitsOf } from '../../open.ts'
+import { proofOfDrill } from '../../proofs/drilled.ts'
+import type { NewProof } from '../../proofs/proof.ts'
 import type { DrillResult } from '../../restore/drill-index.ts'
+import { isImportable } from '../../restore/source.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
 import { formatTime, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import { listSome } from '../print/list-some.ts'
 import { describeAbsence, reportNothingProven } from '../print/nothing-proven.ts'
+import {
+  exitCodeOfRecorded,
+  printRecorded,
+  recordedToJson,
+  recordProofs,
+} from '../print/recorded.ts'
 import { formatTable } from '../print/table.ts'
 import { logFuture } from '../print/warn-of-future.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
@@ -19,6 +28,8 @@ import type { RestoreOptions } from './restore-options.ts'
 
 /** The result of the drill of one account. */
 interface AccountDrill extends AccountStatus {
+  readonly startedAt: Date
+  readonly endedAt: Date
   /** Undefined without a good snapshot, and when the restore failed. */
   readonly result?: DrillResult | undefined
   readonly error?: Error | undefined
@@ -34,22 +45,11 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
   const limits = scanLimitsOf(context.config)
   const reading = { limits, signal, opener: await openEncryption(context.config, env) }
   const store = await openWatchedArchive(terminal, context)
-  terminal.progress.begin('restoring into a sandbox', { unit: 'account' })
-  const drills: AccountDrill[] = []
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => store.close())
   const now = terminal.now()
-  let accountId: number | undefined
-  try {
-    accountId = await resolveAccountId(store, context.config, options.account, { now, signal })
-    for await (const status of readStatus(store, { now, accountId, signal })) {
-      logFuture(context.log, status.accountId, status.fromFuture)
-      terminal.progress.note(`account ${status.accountId}`)
-      drills.push({ ...status, ...(await tryDrill(store, status, { context, reading })) })
-      terminal.progress.advance()
-    }
-  } finally {
-    terminal.progress.end()
-    await store.close()
-  }
+  const accountId = await resolveAccountId(store, context.config, options.account, { now, signal })
+  const drills = await drillAll(terminal, store, { now, accountId, context, reading })
   if (drills.length === 0) {
     const absence = describeAbsence(store.url, 'snapshot', accountId)
     return reportNothingProven(terminal, absence, { accounts: [] })
@@ -58,9 +58,47 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
   if (first?.error !== undefined && drills.every(({ error }) => error && !isDamage(error))) {
     throw first.error
   }
-  if (terminal.json) terminal.printJson({ accounts: drills.map(toJson) })
-  else printDrills(terminal, drills)
-  return exitCodeOfDrills(drills)
+  const recorded = options.record
+    ? await recordProofs(terminal, store, drills.flatMap(proofsOf))
+    : undefined
+  if (terminal.json) {
+    terminal.printJson({ accounts: drills.map(toJson), ...recordedToJson(recorded) })
+  } else {
+    printDrills(terminal, drills)
+    printRecorded(terminal, recorded)
+  }
+  return exitCodeOfRecorded(exitCodeOfDrills(drills), recorded)
+}
+
+async function drillAll(
+  terminal: Terminal,
+  store: ObjectStore,
+  { now, accountId, ...options }: DrillOptions & { now: Date; accountId: number | undefined },
+): Promise<AccountDrill[]> {
+  const { progress, signal } = terminal
+  const drills: AccountDrill[] = []
+  progress.begin('restoring into a sandbox', { unit: 'account' })
+  for await (const status of readStatus(store, { now, accountId, signal })) {
+    logFuture(options.context.log, status.accountId, status.fromFuture)
+    progress.note(`account ${status.accountId}`)
+    const startedAt = terminal.now()
+    const tried = await tryDrill(store, status, options)
+    drills.push({ ...status, ...tried, startedAt, endedAt: terminal.now() })
+    progress.advance()
+  }
+  progress.end()
+  return drills
+}
+
+/** The record of a drill; none when it could not run, because it says nothing about the backup. */
+function proofsOf(drilled: AccountDrill): NewProof[] {
+  const { newestGood, result: counts, error, problems } = drilled
+  const result = resultOf(drilled)
+  if (result !== 'restored' && result !== 'failed') return []
+  const exports = newestGood?.exports.filter(({ type }) => isImportable(type)) ?? []
+  const manifest = newestGood && { snapshot: newestGood.snapshot, exports }
+  const damage = error ? [error.message] : manifest === undefined ? problems : []
+  return [proofOfDrill({ ...drilled, manifest, counts, damage })]
 }
 
 /** Only damage is a failure: a missing key or a full disk does not mean a bad backup. */

@@ -16,6 +16,7 @@ export interface RestoreOptions extends CommonOptions {
   readonly toService?: boolean
   readonly intoAccount?: string
   readonly drill?: boolean
+  readonly record?: boolean
   readonly overwrite?: boolean
   readonly anyVersion?: boolean
   readonly allowSuspect?: boolean

@@ -85,6 +85,9 @@ function checkOptions(options: RestoreOptions): void {
       'leave it out; without --overwrite no file is replaced',
     )
   }
+  if (options.record && !options.drill) {
+    throw usage('--record needs --drill', 'use restore --drill --record')
+  }
   if (options.from !== undefined && (options.snapshot !== undefined || options.drill)) {
     throw usage('--from and a snapshot exclude each other', 'use one of them')
   }

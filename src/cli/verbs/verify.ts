@@ -5,12 +5,19 @@ import { durationPattern, parseDuration } from '../../config/duration.ts'
 import { DashkeepError } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import { openEncryption, scanLimitsOf } from '../../open.ts'
+import { collectVerified } from '../../proofs/verified.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
 import { formatBytes, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { describeAbsence, reportNothingProven } from '../print/nothing-proven.ts'
+import {
+  exitCodeOfRecorded,
+  printRecorded,
+  recordedToJson,
+  recordProofs,
+} from '../print/recorded.ts'
 import { type FutureWatch, watchForFuture } from '../print/warn-of-future.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
 import { resolveAccountId } from '../select/choose-account.ts'
@@ -23,6 +30,7 @@ interface VerifyVerbOptions extends CommonOptions {
   readonly account?: string
   readonly since?: string
   readonly sample?: string
+  readonly record?: boolean
 }
 
 interface Totals {
@@ -65,11 +73,13 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
     const totalBytes = folders.reduce((sum, folder) => sum + sizeOf(folder), 0)
     progress.begin('verifying', { unit: 'snapshot', total: folders.length, totalBytes })
     const verified = verifySnapshots(store, folders, { scanLimits, opener, signal })
+    const collected = collectVerified({ startedAt: now, scope: scopeOf(options) })
     const note = createNotes(store, { foundAt: terminal.now(), signal })
     let unopened: Error | undefined
     for await (const one of verified) {
       const { snapshot, defects, damaged } = one
       addTo(totals, one)
+      collected.add(one)
       report.push(...defects)
       unopened ??= one.unopened
       if (damaged !== undefined) warnings.push(...(await note(damaged)))
@@ -85,15 +95,28 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
       const absence = describeAbsence(store.url, `snapshot${since}`, accountId)
       return reportNothingProven(terminal, absence, document)
     }
-    if (terminal.json) terminal.printJson(document)
-    else printReport(terminal, totals, { report, warnings, hasKey: opener !== undefined })
-    if (totals.defects > 0) return exitCodes.unverified
     // A key that decrypts no file is probably the wrong key.
-    if (opener !== undefined && unopened !== undefined && totals.opened === 0) throw unopened
-    return exitCodes.done
+    const wrongKey = opener !== undefined && totals.opened === 0 ? unopened : undefined
+    const isRecorded = options.record && (wrongKey === undefined || totals.defects > 0)
+    const recorded = isRecorded
+      ? await recordProofs(terminal, store, collected.toProofs(terminal.now()))
+      : undefined
+    if (terminal.json) terminal.printJson({ ...document, ...recordedToJson(recorded) })
+    else {
+      printReport(terminal, totals, { report, warnings, hasKey: opener !== undefined })
+      printRecorded(terminal, recorded)
+    }
+    if (totals.defects > 0) return exitCodes.unverified
+    if (wrongKey !== undefined) throw wrongKey
+    return exitCodeOfRecorded(exitCodes.done, recorded)
   } finally {
     await store.close()
   }
+}
+
+function scopeOf({ snapshots, since, sample }: VerifyVerbOptions): 'all' | 'some' {
+  const isWhole = snapshots.length === 0 && since === undefined && sample === undefined
+  return isWhole ? 'all' : 'some'
 }
 
 function addTo(totals: Totals, verified: VerifiedSnapshot): void {
