@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { plural } from '../wording.ts'
+import { snapshotPath } from './addresses.ts'
 import type { SnapshotLine } from './library.ts'
 import { type Markup, signOf, stateLabel } from './markup.ts'
 
@@ -72,7 +73,6 @@ function dayCell(day: number, snapshots: readonly SnapshotLine[] | undefined): M
   const states = new Set(snapshots.map(dayStateOf))
   const state = worstFirst.find((one) => states.has(one)) ?? 'unchanged'
   const target = snapshots.findLast((one) => dayStateOf(one) === state) ?? newest
-  const { accountId, snapshot } = target.folder
   const label = `${words[state]}, ${plural(snapshots.length, 'snapshot')}`
-  return html`<td><a class="day ${state}" href="/accounts/${accountId}/snapshots/${snapshot}" title="${label}">${day}${signOf(state)}<span class="hidden"> ${label}</span></a></td>`
+  return html`<td><a class="day ${state}" href="${snapshotPath(target.folder)}" title="${label}">${day}${signOf(state)}<span class="hidden"> ${label}</span></a></td>`
 }

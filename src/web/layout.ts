@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { cleanLine } from '../clean-text.ts'
+import { accountPath } from './addresses.ts'
 import { type Markup, outside } from './markup.ts'
 import type { RestoreControls } from './restore/controls.ts'
 
@@ -13,14 +14,25 @@ const MAX_USER_SHOWN = 100
 const mark = 'M1 1H9V12H1ZM11 1H19V7H11ZM1 14H9V19H1ZM14 9H16V13H19L15 19L11 13H14Z'
 const icon = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20'><path fill='#2b7de0' d='${mark}'/></svg>`)}`
 
+/** A page above another one. */
+interface Crumb {
+  readonly label: string
+  readonly href: string
+}
+
+/** Leads to the page of an account. */
+export function accountCrumb({ accountId, name }: { accountId: number; name: string }): Crumb {
+  return { label: name, href: accountPath(accountId) }
+}
+
 /** A page without what every page has. */
 export interface Page {
   /** Text for the title of the window and the heading. */
   readonly title: string
   /** The heading, where it is more than the title. */
   readonly heading?: Markup
-  /** Where the page is, from the accounts on. */
-  readonly crumbs?: readonly { readonly label: string; readonly href: string }[]
+  /** The pages between the accounts and this one; undefined for a page that is not below them. */
+  readonly crumbs?: readonly Crumb[]
   readonly body: Markup
   /** The command that shows the same. */
   readonly command?: string
@@ -35,7 +47,7 @@ export interface Page {
 
 /** The whole document of a page. */
 export function layout(page: Page): Markup {
-  const { title, heading, crumbs = [], body, command, user, restore, refreshSeconds } = page
+  const { title, heading, crumbs, body, command, user, restore, refreshSeconds } = page
   const mode = page.isRestoreAllowed ? 'restore allowed' : 'read only'
   return html`<!doctype html>
 <html lang="en">
@@ -56,7 +68,7 @@ ${restore && html`<meta name="referrer" content="same-origin">\n`}<link rel="ico
 <span class="badge">${user === undefined ? '' : html`${outside(user, MAX_USER_SHOWN)} · `}${mode}</span>
 </header>
 <main id="main" tabindex="-1">
-${crumbs.length > 0 && breadcrumbs(crumbs)}
+${crumbs && breadcrumbs([{ label: 'Accounts', href: '/' }, ...crumbs])}
 <h1>${heading ?? outside(title)}</h1>
 ${body}
 ${command !== undefined && commandBox(command)}
@@ -71,7 +83,7 @@ function restoreLinks({ inBasket }: RestoreControls): Markup {
   return html` <a href="/basket">Basket <span class="count">${inBasket}</span></a> <a href="/restores">Restores</a>`
 }
 
-function breadcrumbs(crumbs: NonNullable<Page['crumbs']>): Markup {
+function breadcrumbs(crumbs: readonly Crumb[]): Markup {
   const items = crumbs.map(
     ({ label, href }) => html`<li><a href="${href}">${outside(label)}</a></li>`,
   )

@@ -1,7 +1,8 @@
 import { html } from 'hono/html'
 import type { ChangeCounts } from '../archive/manifest.ts'
-import { cleanLine, replaceHidden } from '../clean-text.ts'
-import { formatAge, formatTime } from '../wording.ts'
+import { cleanLine } from '../clean-text.ts'
+import { formatAge, formatTime, plural } from '../wording.ts'
+import { isAddressable } from './addresses.ts'
 
 /** A piece of a page, safe to show. */
 export type Markup = ReturnType<typeof html>
@@ -24,9 +25,14 @@ export function timeOf(time: Date): Markup {
   return html`<time datetime="${time.toISOString()}">${formatTime(time)} UTC</time>`
 }
 
+/** How long ago a moment is. */
+export function ageOf(time: Date, now: Date): Markup {
+  return html`<span class="age">${formatAge(time, now)}</span>`
+}
+
 /** A moment in UTC and how long ago it is. */
 export function timeWithAge(time: Date, now: Date): Markup {
-  return html`${timeOf(time)} <span class="age">${formatAge(time, now)}</span>`
+  return html`${timeOf(time)} ${ageOf(time, now)}`
 }
 
 /** How a state looks, besides its colour. */
@@ -43,6 +49,7 @@ const signs: Record<string, string> = {
   none: '',
   added: '+',
   removed: '−',
+  running: '▶',
 }
 
 /** The sign of a state, which readers of the screen pass over: the word is beside it. */
@@ -53,6 +60,44 @@ export function signOf(state: string): Markup {
 /** A state as word, sign and colour. */
 export function stateLabel(state: string, word: string = state.replace('-', ' the ')): Markup {
   return html`<span class="state ${state}">${signOf(state)} ${word}</span>`
+}
+
+/** Why something is in a state; nothing without reasons. At most `max` are listed. */
+export function reasonList(
+  reasons: readonly string[],
+  max = Number.POSITIVE_INFINITY,
+): Markup | undefined {
+  if (reasons.length === 0) return undefined
+  const more = reasons.length - max
+  return html`<ul class="reasons">
+${reasons.slice(0, max).map((reason) => html`<li>${outside(reason)}</li>`)}
+${more > 0 && html`<li>${plural(more, 'more reason')}</li>`}</ul>`
+}
+
+/** Names the parts of the archive that cannot be read; nothing when all can be. */
+export function unreadableNotice(problems: readonly string[]): Markup | undefined {
+  if (problems.length === 0) return undefined
+  return html`<div class="notice damaged"><p>Some of the archive cannot be read:</p><ul>${problems.map((one) => html`<li>${outside(one)}</li>`)}</ul></div>`
+}
+
+/** An option of a list, selected when it is the chosen one. */
+export function option(value: string, label: string, chosen?: string): Markup {
+  return html`<option value="${value}"${value === chosen && html` selected`}>${outsideLine(label)}</option>`
+}
+
+/** What people call an object: its title, or its id when it has none. */
+export function nameOf({ title, id }: { title: string | undefined; id: string }): string {
+  return title?.trim() ? title : id
+}
+
+/** The title of an object, with its id below. A link when `href` is given and an address can name the id. */
+export function objectLink(
+  { title, id }: { title: string | undefined; id: string },
+  href: string | undefined,
+): Markup {
+  const label = outside(title?.trim() ? title : '(no title)')
+  const isLink = href !== undefined && isAddressable(id)
+  return html`${isLink ? html`<a href="${href}">${label}</a> ` : label}<span class="id">${outside(id)}</span>`
 }
 
 /** A column of a table. */
@@ -98,52 +143,6 @@ ${rows.map((cells) => html`<tr role="row">${cells.map(cell)}</tr>\n`)}</tbody>
 export function facts(entries: readonly (readonly [string, Cell])[]): Markup {
   const known = entries.filter(([, value]) => value !== undefined && value !== '')
   return html`<dl class="facts">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
-}
-
-/** An address on this server with the parameters that are given. */
-export function address(
-  path: string,
-  parameters: Record<string, string | number | undefined> = {},
-): string {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined && value !== '') query.set(name, String(value))
-  }
-  return query.size === 0 ? path : `${path}?${query}`
-}
-
-/** An argument whose text is from outside. */
-interface GivenArgument {
-  readonly given: string
-}
-
-/**
- * A command line as somebody would type it, with its words quoted for a shell. Given arguments that
- * begin with `-` come last, after `--`, so that they are no options. A text that no shell can pass on
- * leads to a comment in place of the command.
- */
-export function commandLine(...words: readonly (string | number | GivenArgument)[]): string {
-  const isLast = (word: (typeof words)[number]) =>
-    typeof word === 'object' && word.given.startsWith('-')
-  const last = words.filter(isLast)
-  const ordered = [
-    ...words.filter((word) => !isLast(word)),
-    ...(last.length > 0 ? ['--', ...last] : []),
-  ].map((word) => (typeof word === 'object' ? word.given : String(word)))
-  if (ordered.some((word) => !word.isWellFormed() || word.includes('\0'))) {
-    return '# No command: a shell cannot pass on the characters of this id or text'
-  }
-  return ['dashkeep', ...ordered.map(quoteWord)].join(' ')
-}
-
-/** Quotes a word for a shell. Hidden characters become escapes, which bash, zsh and ksh understand. */
-function quoteWord(word: string): string {
-  if (/^[\w./:-]+$/.test(word)) return word
-  if (replaceHidden(word, () => '') === word) return `'${word.replaceAll("'", `'\\''`)}'`
-  const escaped = replaceHidden(word.replaceAll(/[\\']/g, '\\$&'), (character) => {
-    return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`
-  })
-  return `$'${escaped}'`
 }
 
 /** `1 added, 3 changed`: the sum of the changes of several types; `none` when there are none. */

@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono'
 import { readAccountId } from '../account-id.ts'
 import { readManifest } from '../archive/archive.ts'
 import type { Manifest } from '../archive/manifest.ts'
+import { MAX_PARAMETER } from './addresses.ts'
 import { readObject } from './find-object.ts'
 import { layout, type Page } from './layout.ts'
 import type { AccountView, Library, SnapshotLine } from './library.ts'
@@ -21,14 +22,6 @@ interface RequestVariables {
   restore: RestoreControls | undefined
   /** The fields of a form, once its sender is checked. */
   form: URLSearchParams
-}
-
-/** Ids and pages longer than this are refused. */
-const MAX_PARAMETER = 4000
-
-/** Whether an address can name the object. Addresses hold no halves of surrogate pairs. */
-export function isAddressable(id: string): boolean {
-  return id !== '' && id.length <= MAX_PARAMETER && id.isWellFormed()
 }
 
 /** Characters of a text to search for. The forms allow no more. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandLine } from '../../src/web/markup.ts'
+import { commandLine } from '../../src/web/command-line.ts'
 
 describe('a command on a page', () => {
   it.each([

@@ -1,8 +1,9 @@
 import { html } from 'hono/html'
 import { formatTime } from '../../wording.ts'
+import { commandLine } from '../command-line.ts'
 import type { Page } from '../layout.ts'
 import type { AccountView, Library } from '../library.ts'
-import { commandLine, type Markup, outside, outsideLine } from '../markup.ts'
+import { type Markup, option, outside } from '../markup.ts'
 import { hasService, type Side, serviceReference } from './sides.ts'
 
 /** Snapshots that a list offers, the newest. Any other can be named in the address. */
@@ -39,20 +40,16 @@ function snapshotOptions({ view, chosen }: Offer): Markup[] {
   })
 }
 
-function option(value: string, label: string, chosen: string | undefined): Markup {
-  return html`<option value="${value}"${value === chosen && html` selected`}>${label}</option>`
-}
-
 /** Chooses what to compare. `side` is the one that is chosen already. */
 export async function choosePage(library: Library, side: Side | undefined): Promise<Page> {
   const { lines } = await library.overview.accounts()
   const accounts = lines.filter(({ status }) => status !== undefined)
   const options = accounts.map(({ accountId, name }) => {
-    return html`<option value="${accountId}">${outsideLine(name)} (${accountId})</option>`
+    return option(String(accountId), `${name} (${accountId})`)
   })
   return {
     title: 'Compare',
-    crumbs: [{ label: 'Accounts', href: '/' }],
+    crumbs: [],
     body: html`${side && ownSnapshots(library, side)}
 <h2>${side ? 'With another account' : 'Two accounts'}</h2>
 <form method="get" action="/compare" class="search">

@@ -1,16 +1,17 @@
 import { html } from 'hono/html'
 import { diffHits } from '../../objects/diff-objects.ts'
 import { splitId } from '../../objects/object-id.ts'
+import { objectPath, versionsPath } from '../addresses.ts'
 import { type FoundObject, readObject } from '../find-object.ts'
-import type { Page } from '../layout.ts'
+import { accountCrumb, type Page } from '../layout.ts'
 import type { Library } from '../library.ts'
-import { address, type Markup, outside } from '../markup.ts'
+import { type Markup, nameOf, outside } from '../markup.ts'
 import { dashboardDrawing, isDashboard, readDashboard } from '../pages/dashboard.ts'
 import { basketButton, type RestoreControls } from '../restore/controls.ts'
 import { sidesForm } from './choose.ts'
 import { dashboardChanges } from './dashboard-changes.ts'
 import { objectDifferences } from './differences.ts'
-import type { Side } from './sides.ts'
+import { placeOf, type Side } from './sides.ts'
 import { compareAddress, compareCommand, type Sides, sideLabel, sidesLine } from './sides-line.ts'
 
 /**
@@ -32,7 +33,7 @@ export async function objectComparison(
   const newest = after ?? before
   if (newest === undefined) return undefined
   const { view } = after === undefined ? sides.before : sides.after
-  const name = newest.title?.trim() ? newest.title : id
+  const name = nameOf(newest)
   const content =
     before !== undefined && after !== undefined
       ? await twoVersions(library, sides, { before, after, signal })
@@ -44,11 +45,7 @@ export async function objectComparison(
   return {
     title: `Changes of ${name}`,
     heading: html`Changes of ${outside(name)}`,
-    crumbs: [
-      { label: 'Accounts', href: '/' },
-      { label: view.name, href: `/accounts/${view.accountId}` },
-      { label: 'Compare', href: compareAddress(sides) },
-    ],
+    crumbs: [accountCrumb(view), { label: 'Compare', href: compareAddress(sides) }],
     body: html`${sidesLine(library, sides, id)}
 ${versionLinks(sides, { before, after }, id)}
 ${before && versionButton(restore, sides.before, { id, which: 'first' })}
@@ -74,24 +71,25 @@ function versionLinks(sides: Sides, { before, after }: Versions, id: string): Ma
   const link = (side: Side, object: FoundObject | undefined, label: string) =>
     object !== undefined &&
     side.exportedAt === undefined &&
-    html`<li><a href="${address(`/accounts/${side.view.accountId}/snapshots/${side.manifest.snapshot}/object`, { id })}">${label}</a></li>`
+    html`<li><a href="${objectPath(placeOf(side), id)}">${label}</a></li>`
   const { accountId } = sides.before.view
   return html`<ul class="actions">
 ${link(sides.before, before, 'First version')}
 ${link(sides.after, after, 'Second version')}
-<li><a href="${address(`/accounts/${accountId}/history`, { id })}">All versions</a></li>
+<li><a href="${versionsPath(accountId, id)}">All versions</a></li>
 </ul>`
 }
 
 /** Puts a version into the basket. The service is no version that can be restored. */
 function versionButton(
   restore: RestoreControls | undefined,
-  { view: { accountId }, manifest: { account, snapshot }, exportedAt }: Side,
+  side: Side,
   { id, which }: { id: string; which: string },
 ): Markup | undefined {
-  if (exportedAt !== undefined) return undefined
-  const object = { accountId, snapshot, id }
-  return basketButton(restore, account, [object], `Put the ${which} version into the basket`)
+  if (side.exportedAt !== undefined) return undefined
+  const object = { ...placeOf(side), id }
+  const label = `Put the ${which} version into the basket`
+  return basketButton(restore, side.manifest.account, [object], label)
 }
 
 async function twoVersions(
@@ -126,12 +124,11 @@ async function oneVersion(
   { object, where, signal }: { object: FoundObject; where: string; signal: AbortSignal },
 ): Promise<Markup> {
   const read = { ...library.read, signal }
-  const path = `/accounts/${side.view.accountId}/snapshots/${side.manifest.snapshot}`
   const drawing =
     isDashboard(object) &&
     dashboardDrawing(
       await readDashboard(side, { object, read }),
-      side.exportedAt === undefined ? path : undefined,
+      side.exportedAt === undefined ? placeOf(side) : undefined,
     )
   return html`<p class="notice">Only the ${where} side holds this object.</p>
 ${drawing}`

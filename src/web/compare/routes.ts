@@ -1,8 +1,10 @@
 import { html } from 'hono/html'
 import { formatAge } from '../../wording.ts'
-import type { Page } from '../layout.ts'
+import { address } from '../addresses.ts'
+import { commandLine } from '../command-line.ts'
+import { accountCrumb, type Page } from '../layout.ts'
 import type { Library } from '../library.ts'
-import { address, commandLine, outside } from '../markup.ts'
+import { outside } from '../markup.ts'
 import { type App, parameter, show, signalOf } from '../requests.ts'
 import { choosePage } from './choose.ts'
 import { objectComparison } from './object-page.ts'
@@ -68,10 +70,7 @@ function waitingPage(library: Library, { view, since }: Waiting): Page {
   return {
     title: 'Waiting for the service',
     refreshSeconds: REFRESH_SECONDS,
-    crumbs: [
-      { label: 'Accounts', href: '/' },
-      { label: view.name, href: `/accounts/${view.accountId}` },
-    ],
+    crumbs: [accountCrumb(view)],
     body: html`<p class="notice" data-poll="${REFRESH_SECONDS}">The objects of ${outside(view.name)} are being exported from the service. The export began ${formatAge(since, library.now())}.</p>
 <p>This page asks again every ${REFRESH_SECONDS} seconds. You can leave it: the export continues. <a href="">Ask now</a></p>`,
     command: commandLine('diff', 'latest', '--account', view.accountId),

@@ -1,8 +1,10 @@
 import { html } from 'hono/html'
 import { formatAge } from '../../wording.ts'
+import { address, snapshotPath } from '../addresses.ts'
+import { commandLine } from '../command-line.ts'
 import type { Library } from '../library.ts'
-import { address, commandLine, type Markup, outside, timeOf } from '../markup.ts'
-import type { Side } from './sides.ts'
+import { type Markup, outside, timeOf } from '../markup.ts'
+import { placeOf, type Side } from './sides.ts'
 
 /** Both sides of a comparison. */
 export interface Sides {
@@ -54,7 +56,7 @@ function sideName(side: Side, { before, after }: Sides): Markup {
   const owner = isOther && html`${outside(view.name)}, `
   if (exportedAt !== undefined) return html`${owner}<strong>the service now</strong>`
   const time = timeOf(new Date(manifest.takenAt))
-  return html`${owner}<a href="/accounts/${view.accountId}/snapshots/${manifest.snapshot}">${time}</a>`
+  return html`${owner}<a href="${snapshotPath(placeOf(side))}">${time}</a>`
 }
 
 /** A side in words, for the caption of a drawing. */

@@ -1,6 +1,7 @@
 import { readAccountId } from '../../account-id.ts'
 import { readManifest } from '../../archive/archive.ts'
 import type { SnapshotSide } from '../../archive/diff.ts'
+import type { SnapshotName } from '../addresses.ts'
 import type { AccountView, Library } from '../library.ts'
 import { ServiceFailure } from './live.ts'
 
@@ -20,6 +21,11 @@ export interface Side extends SnapshotSide {
 export interface Waiting {
   readonly view: AccountView
   readonly since: Date
+}
+
+/** The snapshot of a side. */
+export function placeOf({ view, manifest }: Side): SnapshotName {
+  return { accountId: view.accountId, snapshot: manifest.snapshot }
 }
 
 /** How addresses name the present objects of an account. */

@@ -2,12 +2,13 @@ import { html } from 'hono/html'
 import type { NamedObject } from '../../archive/compare.ts'
 import { diffType, sharedTypes, type TypeDiff } from '../../archive/diff.ts'
 import { plural } from '../../wording.ts'
-import type { Page } from '../layout.ts'
+import { accountCrumb, type Page } from '../layout.ts'
 import type { Library } from '../library.ts'
-import { dataTable, type Markup, outside, stateLabel } from '../markup.ts'
+import { dataTable, type Markup, nameOf, objectLink, outside, stateLabel } from '../markup.ts'
 import { pageLinks, pageOf } from '../paging.ts'
 import { choiceBox, choiceForm, type RestoreControls, refusalNote } from '../restore/controls.ts'
 import { sidesForm } from './choose.ts'
+import { placeOf } from './sides.ts'
 import { compareAddress, compareCommand, type Sides, sidesLine } from './sides-line.ts'
 
 /** The type that people look at first. */
@@ -51,10 +52,7 @@ export async function snapshotsPage(
   return {
     title: `Changes of ${before.view.name}`,
     heading: headingOf(sides),
-    crumbs: [
-      { label: 'Accounts', href: '/' },
-      { label: before.view.name, href: `/accounts/${before.view.accountId}` },
-    ],
+    crumbs: [accountCrumb(before.view)],
     body: html`${sidesLine(library, sides)}
 <h2>By type</h2>
 ${typeTable(sides, diffs)}
@@ -122,13 +120,10 @@ function boxOf(
   { id, title, change }: Row,
   restore: RestoreControls | undefined,
 ): Markup | undefined {
-  const { view, manifest, exportedAt } = change === 'added' ? after : before
-  if (restore === undefined || id === '' || exportedAt !== undefined) return undefined
-  if (restore.refusalOf(manifest.account) !== undefined) return undefined
-  return choiceBox(
-    { accountId: view.accountId, snapshot: manifest.snapshot, id },
-    title?.trim() ? title : id,
-  )
+  const side = change === 'added' ? after : before
+  if (restore === undefined || id === '' || side.exportedAt !== undefined) return undefined
+  if (restore.refusalOf(side.manifest.account) !== undefined) return undefined
+  return choiceBox({ ...placeOf(side), id }, nameOf({ title, id }))
 }
 
 function rowTable(
@@ -139,7 +134,7 @@ function rowTable(
   if (rows.length === 0) return html`<p class="notice">Nothing differs.</p>`
   const shown = pageOf(rows, page, PAGE_SIZE)
   const cells = shown.items.map((row) => [
-    html`${boxOf(sides, row, restore)}${objectLink(sides, row)}<span class="id">${outside(row.id)}</span>`,
+    html`${boxOf(sides, row, restore)}${objectLink(row, compareAddress(sides, { id: row.id }))}`,
     row.type,
     stateLabel(row.change),
   ])
@@ -147,10 +142,4 @@ function rowTable(
   return html`${type !== '' && html`<p><a href="${compareAddress(sides)}">All types</a></p>`}
 ${dataTable(plural(rows.length, 'object'), columns, cells)}
 ${pageLinks(shown, (number) => compareAddress(sides, { type, page: number }))}`
-}
-
-function objectLink(sides: Sides, { id, title }: Row): Markup {
-  const label = title?.trim() ? title : '(no title)'
-  if (id === '') return outside(label)
-  return html`<a href="${compareAddress(sides, { id })}">${outside(label)}</a> `
 }

@@ -3,19 +3,21 @@ import type { Manifest } from '../../archive/manifest.ts'
 import { snapshotTime } from '../../archive/snapshot-name.ts'
 import { excerpt } from '../../objects/match-object.ts'
 import { plural } from '../../wording.ts'
-import type { Page } from '../layout.ts'
+import { accountPath, address, objectPath, snapshotPath, versionsPath } from '../addresses.ts'
+import { commandLine } from '../command-line.ts'
+import { accountCrumb, type Page } from '../layout.ts'
 import type { AccountView, Library } from '../library.ts'
 import {
-  address,
-  commandLine,
   dataTable,
   type Markup,
+  objectLink,
+  option,
   outside,
-  outsideLine,
   stateLabel,
   timeOf,
+  unreadableNotice,
 } from '../markup.ts'
-import { isAddressable, MAX_SEARCH } from '../requests.ts'
+import { MAX_SEARCH } from '../requests.ts'
 import type { Ending, Finding, Findings } from './search.ts'
 
 /** Where a text is searched. */
@@ -37,12 +39,7 @@ export async function findPage(
   return {
     title: text === '' ? 'Find' : `Find ${text}`,
     heading: text === '' ? html`Find` : html`Find ${outside(text)}`,
-    crumbs: [
-      { label: 'Accounts', href: '/' },
-      ...(scope.kind === 'all'
-        ? []
-        : [{ label: scope.view.name, href: `/accounts/${scope.view.accountId}` }]),
-    ],
+    crumbs: scope.kind === 'all' ? [] : [accountCrumb(scope.view)],
     body: html`${searchForm(scope, accounts, text)}
 ${found && results(scope, found, text)}`,
     command: commandOf(scope, accounts, text),
@@ -65,12 +62,10 @@ async function listAccounts(library: Library): Promise<NamedAccount[]> {
 
 function searchForm(scope: Scope, accounts: readonly NamedAccount[], text: string): Markup {
   const given = referenceOf(scope)
-  const option = (value: string, label: string) =>
-    html`<option value="${value}"${value === given && html` selected`}>${label}</option>`
   const own = scope.kind === 'all' ? accounts : [scope.view]
   return html`<form role="search" method="get" action="/find" class="search">
 <label>Text <input type="search" name="q" value="${text}" maxlength="${MAX_SEARCH}" required placeholder="text, or a pattern with * and ?"></label>
-<label>In <select name="in">${option('', 'the newest good snapshots of all accounts')}${scope.kind === 'snapshot' && option(given, `snapshot ${scope.manifest.snapshot}`)}${own.map(({ accountId, name }) => option(String(accountId), `all snapshots of ${outsideLine(name)}`))}</select></label>
+<label>In <select name="in">${option('', 'the newest good snapshots of all accounts')}${scope.kind === 'snapshot' && option(given, `snapshot ${scope.manifest.snapshot}`, given)}${own.map(({ accountId, name }) => option(String(accountId), `all snapshots of ${name}`, given))}</select></label>
 <button>Find</button>
 </form>
 <p class="hint">Searches titles, ids, descriptions and nested text. Upper and lower case do not matter.</p>`
@@ -83,11 +78,8 @@ function referenceOf(scope: Scope): string {
 }
 
 function results(scope: Scope, { objects, problems, ending }: Findings, text: string): Markup {
-  const unread =
-    problems.length > 0 &&
-    html`<div class="notice damaged"><p>Some of the archive cannot be read:</p><ul>${problems.map((one) => html`<li>${outside(one)}</li>`)}</ul></div>`
   const none = html`<p class="notice">${ending === undefined ? 'No object contains the text.' : 'Nothing was found so far.'}</p>`
-  return html`${unread}${objects.length === 0 ? none : findingTable(scope, objects, text)}
+  return html`${unreadableNotice(problems)}${objects.length === 0 ? none : findingTable(scope, objects, text)}
 ${ending !== undefined && continuation(scope, ending, text)}`
 }
 
@@ -113,13 +105,11 @@ function progressOf(scope: Scope, { stored, object }: Ending): Markup {
 function findingTable(scope: Scope, objects: readonly Finding[], text: string): Markup {
   const isAll = scope.kind === 'all'
   const isHistory = scope.kind === 'account'
-  const link = (one: Finding) => {
-    const title = outside(one.title?.trim() ? one.title : '(no title)')
-    return isAddressable(one.id) ? html`<a href="${objectAddress(one)}">${title}</a>` : title
-  }
   const rows = objects.map((one) => [
-    html`${link(one)}<span class="id">${outside(one.id)}</span>`,
-    ...(isAll ? [html`<a href="/accounts/${one.accountId}">${outside(one.accountName)}</a>`] : []),
+    objectLink(one, objectPath(one, one.id)),
+    ...(isAll
+      ? [html`<a href="${accountPath(one.accountId)}">${outside(one.accountName)}</a>`]
+      : []),
     matchList(one, text),
     ...(isHistory ? [presence(one)] : []),
   ])
@@ -130,10 +120,6 @@ function findingTable(scope: Scope, objects: readonly Finding[], text: string): 
     ...(isHistory ? [{ name: 'When' }] : []),
   ]
   return dataTable(plural(objects.length, 'object'), columns, rows)
-}
-
-function objectAddress({ accountId, snapshot, id }: Finding): string {
-  return address(`/accounts/${accountId}/snapshots/${snapshot}/object`, { id })
 }
 
 /** Matches shown of one object. */
@@ -156,10 +142,10 @@ function presence({ accountId, id, since, snapshot, now }: Finding): Markup {
   const [state, word] = looks[now]
   const link = (name: string) => {
     const time = snapshotTime(name)
-    return html`<a href="/accounts/${accountId}/snapshots/${name}">${time ? timeOf(time) : name}</a>`
+    return html`<a href="${snapshotPath({ accountId, snapshot: name })}">${time ? timeOf(time) : name}</a>`
   }
   const span = since === snapshot ? link(snapshot) : html`${link(since)} to ${link(snapshot)}`
-  return html`${stateLabel(state, word)}<br>${span}<br><a href="${address(`/accounts/${accountId}/history`, { id })}">All versions</a>`
+  return html`${stateLabel(state, word)}<br>${span}<br><a href="${versionsPath(accountId, id)}">All versions</a>`
 }
 
 function commandOf(scope: Scope, accounts: readonly NamedAccount[], text: string): string {

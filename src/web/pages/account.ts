@@ -1,18 +1,19 @@
 import { html } from 'hono/html'
 import { countObjects, countStoredBytes, type Manifest } from '../../archive/manifest.ts'
 import { formatBytes, plural } from '../../wording.ts'
+import { accountPath, address, snapshotPath } from '../addresses.ts'
 import { calendar, dayStateOf } from '../calendar.ts'
+import { commandLine } from '../command-line.ts'
 import { sidesForm } from '../compare/choose.ts'
 import type { Page } from '../layout.ts'
 import type { AccountView, Library, SnapshotLine } from '../library.ts'
 import {
-  address,
-  commandLine,
   dataTable,
   describeChanges,
   facts,
   type Markup,
   outside,
+  reasonList,
   stateLabel,
   timeOf,
   timeWithAge,
@@ -39,13 +40,13 @@ export async function accountPage(
   const folders = view.folders.filter(({ takenAt }) => takenAt.getUTCFullYear() === year)
   const lines = await library.snapshots(view, folders, signal)
   const now = library.now()
-  const path = `/accounts/${view.accountId}`
+  const path = accountPath(view.accountId)
   const shown = pageOf(lines.toReversed(), page, PAGE_SIZE)
   const counts = lines.flatMap(({ manifest }) => (manifest ? countObjects(manifest) : []))
   return {
     title: view.name,
     heading: outside(view.name),
-    crumbs: [{ label: 'Accounts', href: '/' }],
+    crumbs: [],
     body: html`${facts([
       ['Account id', view.accountId],
       ['Snapshots', view.folders.length],
@@ -116,9 +117,9 @@ function snapshotTable(
       ...(future.has(folder) ? ['it is from the future and counts for nothing'] : []),
     ]
     return [
-      html`<a href="/accounts/${view.accountId}/snapshots/${folder.snapshot}">${folder.snapshot}</a>${view.pins.has(folder.snapshot) && html` <span class="pin">pinned</span>`}`,
+      html`<a href="${snapshotPath(folder)}">${folder.snapshot}</a>${view.pins.has(folder.snapshot) && html` <span class="pin">pinned</span>`}`,
       timeWithAge(folder.takenAt, now),
-      html`${stateLabel(dayStateOf(line))}${reasons.length > 0 && html`<ul class="reasons">${reasons.map((reason) => html`<li>${outside(reason)}</li>`)}</ul>`}`,
+      html`${stateLabel(dayStateOf(line))}${reasonList(reasons)}`,
       manifest && countObjects(manifest),
       manifest && changesOf(manifest),
       manifest && (countStoredBytes(manifest) === 0 ? '' : formatBytes(countStoredBytes(manifest))),

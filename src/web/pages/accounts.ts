@@ -5,18 +5,12 @@ import { DashkeepError } from '../../errors.ts'
 import { createTextMatcher } from '../../objects/match-object.ts'
 import { formatBytes, plural } from '../../wording.ts'
 import type { AccountSize } from '../account-size.ts'
+import { accountPath, address } from '../addresses.ts'
+import { commandLine } from '../command-line.ts'
 import type { Kept } from '../kept.ts'
 import type { Page } from '../layout.ts'
 import type { Library } from '../library.ts'
-import {
-  address,
-  commandLine,
-  dataTable,
-  type Markup,
-  outside,
-  stateLabel,
-  timeWithAge,
-} from '../markup.ts'
+import { dataTable, type Markup, outside, reasonList, stateLabel, timeWithAge } from '../markup.ts'
 import type { AccountLine, AccountsRead } from '../overview.ts'
 import { pageLinks, pageOf } from '../paging.ts'
 import { MAX_SEARCH } from '../requests.ts'
@@ -139,23 +133,18 @@ function statesOf({ state, status }: AccountLine): Markup {
 
 function nameOf({ accountId, name, status }: AccountLine): Markup {
   if (accountId === undefined || status === undefined) return outside(name)
-  return html`<a href="/accounts/${accountId}">${outside(name)}</a>`
+  return html`<a href="${accountPath(accountId)}">${outside(name)}</a>`
 }
 
 function reasonsOf({ state, status }: AccountLine): Markup | undefined {
-  if (status === undefined)
-    return html`<ul class="reasons"><li>no snapshot in the archive</li></ul>`
+  if (status === undefined) return reasonList(['no snapshot in the archive'])
   const reasons = [
     ...status.suspects.flatMap((one) => one.reasons),
     ...status.problems,
     ...status.fromFuture.map((snapshot) => `snapshot ${snapshot} is from the future`),
     ...(state === 'stale' ? ['the newest good snapshot is too old'] : []),
   ]
-  if (reasons.length === 0) return undefined
-  const more = reasons.length - MAX_REASONS
-  return html`<ul class="reasons">
-${reasons.slice(0, MAX_REASONS).map((reason) => html`<li>${outside(reason)}</li>`)}
-${more > 0 && html`<li>${plural(more, 'more reason')}</li>`}</ul>`
+  return reasonList(reasons, MAX_REASONS)
 }
 
 /** Sub accounts that no snapshot protects, as the service lists them. */

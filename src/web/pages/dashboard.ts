@@ -5,9 +5,10 @@ import { exportsOf, pickObjects } from '../../archive/stored-export.ts'
 import { type DashboardLayout, readLayout } from '../../objects/dashboard-layout.ts'
 import { splitId } from '../../objects/object-id.ts'
 import { parseSavedObject, type SavedObject } from '../../objects/saved-object.ts'
+import { objectPath, type SnapshotName } from '../addresses.ts'
 import { drawLayout } from '../dashboard/draw.ts'
 import type { FoundObject } from '../find-object.ts'
-import { address, type Markup, outside } from '../markup.ts'
+import { type Markup, outside } from '../markup.ts'
 
 /** Whether an object is drawn. */
 export function isDashboard({ id, type }: Pick<FoundObject, 'id' | 'type'>): boolean {
@@ -52,10 +53,10 @@ async function readObjects(
   return objects
 }
 
-/** The drawing of a dashboard. Each panel links to the object that it shows, below `path`. */
-export function dashboardDrawing(layout: DashboardLayout, path: string | undefined): Markup {
+/** The drawing of a dashboard. Each panel links to the object that it shows, in the snapshot `place`. */
+export function dashboardDrawing(layout: DashboardLayout, place: SnapshotName | undefined): Markup {
   const linkTo = ({ content }: DashboardLayout['panels'][number]) =>
-    path && content.object && address(`${path}/object`, { id: content.object.id })
+    place && content.object && objectPath(place, content.object.id)
   return html`<h2>Panels</h2>
 ${problemList(layout)}
 ${raw(drawLayout(layout, { label: 'panels', idPrefix: '' }, linkTo))}`

@@ -4,16 +4,19 @@ import { readTimeline } from '../../archive/timeline.ts'
 import { diffHits } from '../../objects/diff-objects.ts'
 import { splitId } from '../../objects/object-id.ts'
 import { plural } from '../../wording.ts'
-import type { Page } from '../layout.ts'
+import { address, objectPath, snapshotPath } from '../addresses.ts'
+import { commandLine } from '../command-line.ts'
+import { accountCrumb, type Page } from '../layout.ts'
 import type { AccountView, Library } from '../library.ts'
 import {
-  address,
-  commandLine,
+  ageOf,
   dataTable,
   type Markup,
+  nameOf,
   outside,
   stateLabel,
-  timeWithAge,
+  timeOf,
+  unreadableNotice,
 } from '../markup.ts'
 
 /**
@@ -41,17 +44,14 @@ export async function historyPage(
   if (rows.length === 0 && problems.size === 0) return undefined
   const isFound = rows.length > 0
   const newest = rows.findLast(({ event }) => event.after !== undefined)?.event.after?.title
-  const title = newest?.trim() ? newest : id
+  const title = nameOf({ title: newest, id })
   return {
     isFound,
     title: `Versions of ${title}`,
     heading: html`Versions of ${outside(title)}`,
-    crumbs: [
-      { label: 'Accounts', href: '/' },
-      { label: view.name, href: `/accounts/${view.accountId}` },
-    ],
+    crumbs: [accountCrumb(view)],
     body: html`<p><code>${outside(id)}</code> in ${plural(timeline.snapshots, 'snapshot')}</p>
-${problems.size > 0 && html`<div class="notice damaged"><p>Some of the archive cannot be read:</p><ul>${[...problems].map((one) => html`<li>${outside(one)}</li>`)}</ul></div>`}
+${unreadableNotice([...problems])}
 ${isFound ? eventTable(view, rows.toReversed(), { id, now: library.now() }) : html`<p class="notice">No snapshot that can be read holds this object.</p>`}`,
     command: commandLine('history', { given: id }, '--patch', '--account', view.accountId),
   }
@@ -93,10 +93,8 @@ function eventTable(
   const cells = rows.map(({ event, lines }, nth) => {
     const { kind, snapshot, takenAt, suspect, after } = event
     const holds = kind !== 'disappeared' && kind !== 'unreadable'
-    const href = address(
-      `/accounts/${view.accountId}/snapshots/${snapshot}${holds ? '/object' : ''}`,
-      holds ? { id } : {},
-    )
+    const place = { accountId: view.accountId, snapshot }
+    const href = holds ? objectPath(place, id) : snapshotPath(place)
     const older = rows.slice(nth + 1).find((row) => row.event.after !== undefined)
     const compare =
       holds &&
@@ -107,7 +105,7 @@ function eventTable(
         id,
       })
     return [
-      html`<a href="${href}">${timeWithAge(takenAt, now)}</a>`,
+      html`<a href="${href}">${timeOf(takenAt)}</a> ${ageOf(takenAt, now)}`,
       html`${stateLabel(looks[kind], kind)}${suspect && html` <span class="age">suspect snapshot</span>`}`,
       after && outside(after.title ?? '(no title)'),
       lines.length > 0

@@ -8,8 +8,9 @@ import {
   type VisualizationDescription,
 } from '../../objects/describe-content.ts'
 import { parseSavedObject } from '../../objects/saved-object.ts'
+import { objectPath, type SnapshotName } from '../addresses.ts'
 import type { FoundObject } from '../find-object.ts'
-import { address, dataTable, facts, type Markup, outside, stateLabel } from '../markup.ts'
+import { dataTable, facts, type Markup, outside, stateLabel } from '../markup.ts'
 
 /** Characters of a text that somebody wrote, and of a query. */
 const MAX_TEXT = 20_000
@@ -17,22 +18,22 @@ const MAX_QUERY = 2000
 
 /**
  * A visualization as its kind, fields, aggregations and query, or a search as columns, sort and query.
- * Undefined for other objects, and for those that cannot be read as one. `path` is the snapshot's.
+ * Undefined for other objects, and for those that cannot be read as one. `place` is its snapshot.
  */
-export function objectView({ bytes, type }: FoundObject, path: string): Markup | undefined {
+export function objectView({ bytes, type }: FoundObject, place: SnapshotName): Markup | undefined {
   const description = describeContent(parseSavedObject(bytes, type))
   if (description === undefined) return undefined
   return description.type === 'search'
     ? searchView(description)
-    : visualizationView(description, path)
+    : visualizationView(description, place)
 }
 
-function visualizationView(visualization: VisualizationDescription, path: string): Markup {
+function visualizationView(visualization: VisualizationDescription, place: SnapshotName): Markup {
   const { kind, index, query, filters, aggregations, savedSearch, text } = visualization
   const fields = [...new Set(aggregations.flatMap(({ field }) => field ?? []))]
   const search =
     savedSearch &&
-    html`<a href="${address(`${path}/object`, { id: `search:${savedSearch}` })}">${outside(savedSearch)}</a>`
+    html`<a href="${objectPath(place, `search:${savedSearch}`)}">${outside(savedSearch)}</a>`
   return html`<h2>Visualization</h2>
 ${facts([
   ['Kind', outside(kind)],

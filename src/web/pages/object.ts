@@ -5,10 +5,12 @@ import { parseLossless, stringifyLossless } from '../../objects/lossless-json.ts
 import { openNested } from '../../objects/open-nested.ts'
 import type { ObjectEntry } from '../../restore/catalogue.ts'
 import { formatBytes } from '../../wording.ts'
+import { address, objectPath, type SnapshotName, snapshotPath, versionsPath } from '../addresses.ts'
+import { commandLine } from '../command-line.ts'
 import type { FoundObject } from '../find-object.ts'
-import type { Page } from '../layout.ts'
+import { accountCrumb, type Page } from '../layout.ts'
 import type { AccountView, Library } from '../library.ts'
-import { address, commandLine, facts, type Markup, outside, timeWithAge } from '../markup.ts'
+import { facts, type Markup, nameOf, outside, timeWithAge } from '../markup.ts'
 import { basketButton, type RestoreControls } from '../restore/controls.ts'
 import { dashboardDrawing, isDashboard, readDashboard } from './dashboard.ts'
 import { objectView } from './object-view.ts'
@@ -33,10 +35,12 @@ export async function objectPage(
     restore?: RestoreControls | undefined
   },
 ): Promise<Page> {
-  const { id, type, title, bytes } = object
+  const { id, type, bytes } = object
   const { snapshot } = manifest
-  const path = `/accounts/${view.accountId}/snapshots/${snapshot}`
-  const name = title?.trim() ? title : id
+  const { accountId } = view
+  const place = { accountId, snapshot }
+  const path = snapshotPath(place)
+  const name = nameOf(object)
   const taken = view.folders.find((folder) => folder.snapshot === snapshot)?.takenAt
   const entries = await library.catalogue(manifest)
   const drawing =
@@ -46,16 +50,12 @@ export async function objectPage(
         { store: library.store, manifest },
         { object, read: { ...library.read, signal } },
       ),
-      path,
+      place,
     )
   return {
     title: name,
     heading: outside(name),
-    crumbs: [
-      { label: 'Accounts', href: '/' },
-      { label: view.name, href: `/accounts/${view.accountId}` },
-      { label: `Snapshot ${snapshot}`, href: path },
-    ],
+    crumbs: [accountCrumb(view), { label: `Snapshot ${snapshot}`, href: path }],
     body: html`${facts([
       ['Type', type],
       ['Id', html`<code>${outside(id)}</code>`],
@@ -63,13 +63,13 @@ export async function objectPage(
       ['Size', formatBytes(bytes.length)],
     ])}
 <ul class="actions">
-<li><a href="${address(`/accounts/${view.accountId}/history`, { id })}">All versions</a></li>
+<li><a href="${versionsPath(accountId, id)}">All versions</a></li>
 <li><a href="${address(`${path}/object/raw`, { id })}">Raw JSON</a></li>
 <li><a href="${address(`${path}/object/download`, { id })}">Download</a></li>
 </ul>
-${basketButton(restore, manifest.account, [{ accountId: view.accountId, snapshot, id }])}
-${drawing || objectView(object, path)}
-${relations(path, entries, id)}
+${basketButton(restore, manifest.account, [{ ...place, id }])}
+${drawing || objectView(object, place)}
+${relations(place, entries, id)}
 <h2>Content</h2>
 <p class="hint">Nested JSON is opened. The raw JSON is what the service sent, byte for byte.</p>
 ${openedJson(bytes)}`,
@@ -80,12 +80,12 @@ ${openedJson(bytes)}`,
       '--snapshot',
       snapshot,
       '--account',
-      view.accountId,
+      accountId,
     ),
   }
 }
 
-function relations(path: string, entries: readonly ObjectEntry[], id: string): Markup {
+function relations(place: SnapshotName, entries: readonly ObjectEntry[], id: string): Markup {
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
   const needs = byId.get(id)?.references ?? []
   const needed = needs.map(({ type, id: objectId }) => `${type}:${objectId}`)
@@ -96,8 +96,7 @@ function relations(path: string, entries: readonly ObjectEntry[], id: string): M
     const entry = byId.get(target)
     if (entry === undefined)
       return html`<li><code>${outside(target)}</code> <span class="age">not in this snapshot</span></li>`
-    const href = address(`${path}/object`, { id: target })
-    return html`<li><a href="${href}">${outside(entry.title?.trim() ? entry.title : target)}</a> <span class="age">${entry.exportType}</span></li>`
+    return html`<li><a href="${objectPath(place, target)}">${outside(nameOf(entry))}</a> <span class="age">${entry.exportType}</span></li>`
   }
   const list = (targets: readonly string[]) =>
     targets.length === 0 ? html`<p>Nothing.</p>` : html`<ul>${[...new Set(targets)].map(link)}</ul>`

@@ -8,26 +8,30 @@ import { countObjects, type Manifest } from '../../archive/manifest.ts'
 import { exportsOf } from '../../archive/stored-export.ts'
 import { createTextMatcher } from '../../objects/match-object.ts'
 import { formatBytes, plural } from '../../wording.ts'
+import { address, isAddressable, objectPath, snapshotPath } from '../addresses.ts'
 import { dayStateOf } from '../calendar.ts'
+import { commandLine } from '../command-line.ts'
 import { hasService, serviceReference } from '../compare/sides.ts'
 import { matchList } from '../find/page.ts'
-import type { Page } from '../layout.ts'
+import { accountCrumb, type Page } from '../layout.ts'
 import type { AccountView, Library, SnapshotLine } from '../library.ts'
 import {
-  address,
   type Column,
-  commandLine,
   dataTable,
   describeChanges,
   facts,
   type Markup,
+  nameOf,
+  objectLink,
+  option,
   outside,
+  reasonList,
   stateLabel,
   timeOf,
   timeWithAge,
 } from '../markup.ts'
 import { pageLinks, pageOf } from '../paging.ts'
-import { isAddressable, MAX_SEARCH } from '../requests.ts'
+import { MAX_SEARCH } from '../requests.ts'
 import { choiceBox, choiceForm, type RestoreControls, refusalNote } from '../restore/controls.ts'
 
 /** Objects in one table. */
@@ -78,7 +82,7 @@ export async function snapshotPage(
   const fitting =
     query.q === '' ? undefined : await findNested(library, manifest, { text: query.q, signal })
   const found = filterRows(rows, query, fitting)
-  const path = `/accounts/${view.accountId}/snapshots/${folder.snapshot}`
+  const path = snapshotPath(folder)
   const canChoose = restore !== undefined && restore.refusalOf(manifest.account) === undefined
   const command =
     query.changed && previous
@@ -91,10 +95,7 @@ export async function snapshotPage(
         )
   return {
     title: `Snapshot ${folder.snapshot}`,
-    crumbs: [
-      { label: 'Accounts', href: '/' },
-      { label: view.name, href: `/accounts/${view.accountId}` },
-    ],
+    crumbs: [accountCrumb(view)],
     body: html`${manifestFacts(view, line, library.now())}
 ${neighbours(view, folder)}
 ${comparisons(library, view, folder)}
@@ -113,14 +114,11 @@ function manifestFacts(view: AccountView, line: FoundLine, now: Date): Markup {
   const { manifest, folder, defect } = line
   const { snapshot } = folder
   const link = (name: string) =>
-    html`<a href="/accounts/${view.accountId}/snapshots/${name}">${name}</a>`
+    html`<a href="${snapshotPath({ ...folder, snapshot: name })}">${name}</a>`
   const reasons = [...(defect === undefined ? [] : [defect]), ...(manifest.suspect?.reasons ?? [])]
   return facts([
     ['Taken', timeWithAge(folder.takenAt, now)],
-    [
-      'State',
-      html`${stateLabel(dayStateOf(line))}${reasons.length > 0 && html`<ul class="reasons">${reasons.map((reason) => html`<li>${outside(reason)}</li>`)}</ul>`}`,
-    ],
+    ['State', html`${stateLabel(dayStateOf(line))}${reasonList(reasons)}`],
     ['Objects', countObjects(manifest)],
     ['Service', outside(manifest.service)],
     ['Unchanged since', manifest.sameAs && html`${link(manifest.sameAs)}, which holds the files`],
@@ -141,11 +139,10 @@ ${
 }`
 }
 
-function neighbours({ accountId, folders }: AccountView, folder: SnapshotFolder): Markup {
+function neighbours({ folders }: AccountView, folder: SnapshotFolder): Markup {
   const place = folders.indexOf(folder)
   const link = (other: SnapshotFolder | undefined, rel: string, label: string) =>
-    other &&
-    html`<a rel="${rel}" href="/accounts/${accountId}/snapshots/${other.snapshot}">${label}</a> `
+    other && html`<a rel="${rel}" href="${snapshotPath(other)}">${label}</a> `
   return html`<nav aria-label="Other snapshots" class="pages">${link(folders[place - 1], 'prev', '← Earlier')}${link(folders[place + 1], 'next', 'Later →')}</nav>`
 }
 
@@ -192,11 +189,9 @@ function searchForm(
   { q, type, sort, changed }: SnapshotQuery,
   previous: SnapshotFolder | undefined,
 ): Markup {
-  const option = (value: string, label: string) =>
-    html`<option value="${value}"${value === type && html` selected`}>${label}</option>`
   return html`<form role="search" method="get" action="${path}" class="search">
 <label>Title, id or text <input type="search" name="q" data-filter value="${q}" maxlength="${MAX_SEARCH}" placeholder="text, or a pattern with * and ?"></label>
-<label>Type <select name="type">${option('', 'all')}${exports.map((one) => option(one.type, one.type))}</select></label>
+<label>Type <select name="type">${option('', 'all')}${exports.map((one) => option(one.type, one.type, type))}</select></label>
 ${previous && html`<label class="check"><input type="checkbox" name="changed" value="1"${changed && html` checked`}> Only what changed since the previous snapshot</label>`}
 ${sort !== '' && html`<input type="hidden" name="sort" value="${sort}">`}
 <button>Search</button>
@@ -326,7 +321,7 @@ function objectTable(
     return found && !createTextMatcher(q, { whole: false })(title ?? '') && matchList(found, q)
   }
   const cells = shown.items.map((row) => [
-    html`${canChoose && isAddressable(row.id) && choiceBox({ ...view, ...row }, row.title ?? row.id)}${linkOf(view, row)}<span class="id">${outside(row.id)}</span>${whereOf(row)}`,
+    html`${canChoose && isAddressable(row.id) && choiceBox({ ...view, ...row }, nameOf(row))}${objectLink(row, objectPath({ ...view, ...row }, row.id))}${whereOf(row)}`,
     row.type,
     ...(changed ? [row.change && stateLabel(row.change)] : []),
     formatBytes(row.bytes),
@@ -339,11 +334,4 @@ function objectTable(
   if (rows.length === 0) return html`<p class="notice">${none}</p>`
   return html`${dataTable(`${plural(rows.length, 'object')}${q === '' ? '' : ' found'}`, columns, cells)}
 ${pageLinks(shown, (page) => address(path, { ...asked, sort, page }))}`
-}
-
-function linkOf({ accountId }: AccountView, { id, title, snapshot }: Row): Markup {
-  const label = title === undefined || title.trim() === '' ? '(no title)' : title
-  if (!isAddressable(id)) return outside(label)
-  const href = address(`/accounts/${accountId}/snapshots/${snapshot}/object`, { id })
-  return html`<a href="${href}">${outside(label)}</a> `
 }

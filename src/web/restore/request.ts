@@ -1,4 +1,4 @@
-import { commandLine } from '../markup.ts'
+import { commandLine } from '../command-line.ts'
 import type { BasketGroup } from './baskets.ts'
 
 /** What a plan is asked for. Addresses and forms hold it as parameters. */

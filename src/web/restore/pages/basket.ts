@@ -4,9 +4,10 @@ import type { ObjectEntry } from '../../../restore/catalogue.ts'
 import { chooseObjects } from '../../../restore/choose.ts'
 import { isImportable } from '../../../restore/source.ts'
 import { plural } from '../../../wording.ts'
+import { objectPath, snapshotPath } from '../../addresses.ts'
 import type { Page } from '../../layout.ts'
 import type { Library } from '../../library.ts'
-import { address, dataTable, type Markup, outside, timeWithAge } from '../../markup.ts'
+import { dataTable, type Markup, nameOf, objectLink, outside, timeWithAge } from '../../markup.ts'
 import type { FoundSnapshot } from '../../requests.ts'
 import type { BasketGroup } from '../baskets.ts'
 import { fieldOf, hiddenFields, type RestoreControls, refusalNote } from '../controls.ts'
@@ -37,7 +38,7 @@ export async function basketPage(
   const request = only && requestOf(only)
   return {
     title: 'Basket',
-    crumbs: [{ label: 'Accounts', href: '/' }],
+    crumbs: [],
     body:
       sections.length > 0
         ? html`<p>Each snapshot is restored by itself. Nothing is sent before you confirm a plan.</p>
@@ -65,7 +66,7 @@ async function groupSection(
 <p class="notice damaged">${outside(reason, 1000)}</p>${remove}</section>`
   }
   const { view, line } = found
-  const path = `/accounts/${accountId}/snapshots/${snapshot}`
+  const path = snapshotPath(group)
   const refusal = restore.refusalOf(line.manifest.account)
   const plan = `${path}/restore?${writeRequest(requestOf(group))}`
   return html`<section aria-labelledby="group-${place}" class="basket-group">
@@ -107,7 +108,7 @@ async function objectTables(
     chosen
       .slice(0, MAX_ROWS)
       .map((entry) => [
-        nameOf(group, entry),
+        objectLink(entry, objectPath(group, entry.id)),
         entry.exportType === '' ? 'not in this snapshot' : entry.exportType,
         removal(entry.id),
       ]),
@@ -120,7 +121,11 @@ ${
         [{ name: 'Title' }, { name: 'Type' }, { name: 'Needed by' }],
         along
           .slice(0, MAX_ROWS)
-          .map((entry) => [nameOf(group, entry), entry.exportType, neededBy(users.get(entry.id))]),
+          .map((entry) => [
+            objectLink(entry, objectPath(group, entry.id)),
+            entry.exportType,
+            neededBy(users.get(entry.id)),
+          ]),
       )
 }`
 }
@@ -144,24 +149,7 @@ function usersOf(objects: readonly ObjectEntry[]): Map<string, ObjectEntry[]> {
 function neededBy(users: readonly ObjectEntry[] = []): Markup {
   const [first, ...others] = users
   const more = others.length > 0 ? ` and ${plural(others.length, 'other')}` : ''
-  return html`${first && outside(first.title?.trim() ? first.title : first.id)}${more}`
-}
-
-function nameOf(
-  { accountId, snapshot }: BasketGroup,
-  { id, title }: Pick<ObjectEntry, 'id' | 'title'>,
-): Markup {
-  return objectName({ accountId, snapshot, id }, title)
-}
-
-/** The title of an object as a link, with its id. */
-export function objectName(
-  { accountId, snapshot, id }: { accountId: number; snapshot: string; id: string },
-  title: string | undefined,
-): Markup {
-  const label = outside(title?.trim() ? title : '(no title)')
-  const href = address(`/accounts/${accountId}/snapshots/${snapshot}/object`, { id })
-  return html`${id === '' ? label : html`<a href="${href}">${label}</a>`}<span class="id">${outside(id)}</span>`
+  return html`${first && outside(nameOf(first))}${more}`
 }
 
 /** What a group shows of a failure to read its snapshot. Throws what is not for people. */

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { snapshotPath } from '../../addresses.ts'
 import type { Markup } from '../../markup.ts'
 import type { FoundSnapshot } from '../../requests.ts'
 import { type RestoreRequest, switches } from '../request.ts'
@@ -15,7 +16,7 @@ export function optionsForm({ line }: FoundSnapshot, request: RestoreRequest): M
   const shown = Object.entries(switches).filter(
     ([name]) => name !== 'allow-suspect' || manifest.suspect !== undefined,
   )
-  return html`<form method="get" action="/accounts/${folder.accountId}/snapshots/${folder.snapshot}/restore" class="plan-options">
+  return html`<form method="get" action="${snapshotPath(folder)}/restore" class="plan-options">
 <fieldset><legend>Options</legend>
 ${objectFields(request)}
 <label><input type="checkbox" name="without-references" value="1"${!request.withNeeds && html` checked`}> Leave out the objects that the chosen objects need</label>

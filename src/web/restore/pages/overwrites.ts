@@ -5,10 +5,11 @@ import { parseSavedObject } from '../../../objects/saved-object.ts'
 import type { ObjectEntry } from '../../../restore/catalogue.ts'
 import type { PreparedRestore } from '../../../run/restore-to-service.ts'
 import { formatTime, plural } from '../../../wording.ts'
+import { address } from '../../addresses.ts'
 import { dashboardChanges } from '../../compare/dashboard-changes.ts'
 import { objectDifferences } from '../../compare/differences.ts'
 import type { Library } from '../../library.ts'
-import { address, type Markup, outside } from '../../markup.ts'
+import { type Markup, nameOf, outside } from '../../markup.ts'
 import { isDashboard, panelObjects, readDashboard } from '../../pages/dashboard.ts'
 import type { FoundSnapshot } from '../../requests.ts'
 
@@ -113,7 +114,7 @@ function section(
   drawing: Markup | undefined,
 ): Markup {
   return html`<section class="overwrite" aria-labelledby="overwrite-${place}">
-<h2 id="overwrite-${place}"><span class="sign" aria-hidden="true">~</span> ${outside(title?.trim() ? title : id)}<span class="id">${outside(id)}</span></h2>
+<h2 id="overwrite-${place}"><span class="sign" aria-hidden="true">~</span> ${outside(nameOf({ title, id }))}<span class="id">${outside(id)}</span></h2>
 ${drawing ?? objectDifferences(diff)}
 </section>`
 }

@@ -3,13 +3,13 @@ import { cleanLine } from '../../../clean-text.ts'
 import { objectsToSend, type PlannedObject, type RestoreAction } from '../../../restore/plan.ts'
 import { digestOf, type PreparedRestore } from '../../../run/restore-to-service.ts'
 import { plural } from '../../../wording.ts'
-import type { Page } from '../../layout.ts'
+import { objectPath, snapshotPath } from '../../addresses.ts'
+import { accountCrumb, type Page } from '../../layout.ts'
 import type { Library } from '../../library.ts'
-import { dataTable, facts, type Markup, outside, timeWithAge } from '../../markup.ts'
+import { dataTable, facts, type Markup, objectLink, outside, timeWithAge } from '../../markup.ts'
 import type { FoundSnapshot } from '../../requests.ts'
 import { hiddenFields, type RestoreControls } from '../controls.ts'
 import { commandOf, type RestoreRequest, writeRequest } from '../request.ts'
-import { objectName } from './basket.ts'
 import { needsSection } from './needs.ts'
 import { optionsForm } from './options.ts'
 import { overwriteSections } from './overwrites.ts'
@@ -63,13 +63,12 @@ export function refusedPlanPage(library: Library, question: PlanQuestion): Page 
 function planFrame(library: Library, question: PlanQuestion, body: Markup): Page {
   const { view, line } = question.found
   const { accountId, snapshot } = line.folder
-  const path = `/accounts/${accountId}/snapshots/${snapshot}`
+  const path = snapshotPath(line.folder)
   return {
     title: `Plan to restore into ${view.name}`,
     heading: html`Plan to restore into ${outside(view.name)}`,
     crumbs: [
-      { label: 'Accounts', href: '/' },
-      { label: view.name, href: `/accounts/${accountId}` },
+      accountCrumb(view),
       { label: `Snapshot ${snapshot}`, href: path },
       { label: 'Basket', href: '/basket' },
     ],
@@ -126,7 +125,7 @@ function actionTables(question: PlanQuestion, objects: readonly PlannedObject[])
     const rows = ordered
       .slice(0, MAX_ROWS)
       .map((planned) => [
-        objectName({ ...folder, id: planned.entry.id }, planned.entry.title),
+        objectLink(planned.entry, objectPath(folder, planned.entry.id)),
         planned.entry.exportType,
         isNamed(planned) ? 'chosen' : 'comes along',
       ])
@@ -148,7 +147,7 @@ function confirmForm(
   const { folder } = line
   const toSend = objectsToSend(prepared.plan)
   const overwritten = toSend.filter(({ action }) => action === 'overwrite').length
-  const action = `/accounts/${folder.accountId}/snapshots/${folder.snapshot}/restore/start`
+  const action = `${snapshotPath(folder)}/restore/start`
   const fields = { key, digest: digestOf(prepared), request: String(writeRequest(request)) }
   return html`<form method="post" action="${action}" class="confirm">
 ${hiddenFields(restore, fields)}

@@ -1,10 +1,19 @@
 import { html } from 'hono/html'
 import { plural } from '../../../wording.ts'
-import type { Page } from '../../layout.ts'
-import { dataTable, facts, type Markup, outside, timeOf, timeWithAge } from '../../markup.ts'
+import { objectPath, snapshotPath } from '../../addresses.ts'
+import { accountCrumb, type Page } from '../../layout.ts'
+import {
+  dataTable,
+  facts,
+  type Markup,
+  objectLink,
+  outside,
+  stateLabel,
+  timeOf,
+  timeWithAge,
+} from '../../markup.ts'
 import type { EndedObject, JobEnd, RestoreJob, SentEnd } from '../registry.ts'
 import { commandOf, type RestoreRequest, writeRequest } from '../request.ts'
-import { objectName } from './basket.ts'
 
 /** Seconds between two looks at a running restore. */
 const REFRESH_SECONDS = 2
@@ -22,7 +31,7 @@ export function restoresPage(jobs: readonly RestoreJob[], now: Date): Page {
   const columns = ['Begun', 'Account', 'Snapshot', 'User', 'State', 'Result']
   return {
     title: 'Restores',
-    crumbs: [{ label: 'Accounts', href: '/' }],
+    crumbs: [],
     body:
       rows.length === 0
         ? html`<p class="notice">Nobody has restored anything since this server was started.</p>`
@@ -52,8 +61,7 @@ export function restorePage(job: RestoreJob, now: Date): Page {
     title: `Restore into ${accountName}`,
     heading: html`Restore into ${outside(accountName)}`,
     crumbs: [
-      { label: 'Accounts', href: '/' },
-      { label: accountName, href: `/accounts/${accountId}` },
+      accountCrumb({ accountId, name: accountName }),
       { label: 'Restores', href: '/restores' },
     ],
     refreshSeconds: end === undefined ? REFRESH_SECONDS : undefined,
@@ -72,27 +80,22 @@ ${end === undefined ? progressOf(job) : endOf(job, end)}`,
   }
 }
 
-function snapshotPath({ accountId, snapshot }: RestoreJob): string {
-  return `/accounts/${accountId}/snapshots/${snapshot}`
-}
-
 function planPath(job: RestoreJob, changes: Partial<RestoreRequest> = {}): string {
   return `${snapshotPath(job)}/restore?${writeRequest({ ...job.request, ...changes })}`
 }
 
 /** How each end looks and is called. */
-const looks: Record<JobEnd['kind'], readonly [className: string, sign: string, word: string]> = {
-  done: ['good', '●', 'restored'],
-  partly: ['suspect', '◆', 'partly restored'],
-  failed: ['damaged', '✖', 'failed'],
-  interrupted: ['damaged', '✖', 'interrupted'],
-  refused: ['damaged', '✖', 'refused'],
-  changed: ['suspect', '◆', 'not begun, the service has changed'],
+const looks: Record<JobEnd['kind'], readonly [state: string, word: string]> = {
+  done: ['good', 'restored'],
+  partly: ['suspect', 'partly restored'],
+  failed: ['damaged', 'failed'],
+  interrupted: ['damaged', 'interrupted'],
+  refused: ['damaged', 'refused'],
+  changed: ['suspect', 'not begun, the service has changed'],
 }
 
 function stateOf({ end }: RestoreJob): Markup {
-  const [className, sign, word] = end ? looks[end.kind] : ['changed', '▶', 'running']
-  return html`<span class="state ${className}"><span class="sign" aria-hidden="true">${sign}</span> ${word}</span>`
+  return end ? stateLabel(...looks[end.kind]) : stateLabel('running')
 }
 
 function resultOf({ end, progress }: RestoreJob): string {
@@ -166,29 +169,22 @@ function summary(
 ${notSent > 0 && html`<p>${plural(notSent, 'object')} not sent.</p>`}
 ${left > 0 && html`<p>Left: ${plural(left, 'object')}, different in the service and not overwritten. <a href="${planPath(job, { overwrite: true })}">Plan again with “Overwrite”</a> to replace what was left.</p>`}
 ${same > 0 && html`<p>Identical in the service before: ${plural(same, 'object')}.</p>`}
-${before !== undefined && html`<p>Snapshot <a href="/accounts/${job.accountId}/snapshots/${before}">${before}</a> holds the objects from before the restore.</p>`}
+${before !== undefined && html`<p>Snapshot <a href="${snapshotPath({ ...job, snapshot: before })}">${before}</a> holds the objects from before the restore.</p>`}
 ${rest}</div>`
 }
 
-const outcomes: Record<
-  EndedObject['outcome'],
-  readonly [className: string, sign: string, word: string]
-> = {
-  restored: ['good', '●', 'restored'],
-  differs: ['suspect', '◆', 'is different in the service'],
-  absent: ['damaged', '✖', 'is missing in the service'],
-  unknown: ['suspect', '◆', 'not checked'],
-  left: ['suspect', '◆', 'is different in the service, not overwritten'],
+const outcomes: Record<EndedObject['outcome'], readonly [state: string, word: string]> = {
+  restored: ['good', 'restored'],
+  differs: ['suspect', 'is different in the service'],
+  absent: ['damaged', 'is missing in the service'],
+  unknown: ['suspect', 'not checked'],
+  left: ['suspect', 'is different in the service, not overwritten'],
 }
 
 function objectTable(job: RestoreJob, { objects, total, left }: SentEnd): Markup {
   const rows = objects.map(({ id, title, action, outcome }) => {
-    const [className, sign, word] = outcomes[outcome]
-    return [
-      objectName({ ...job, id }, title),
-      action,
-      html`<span class="state ${className}"><span class="sign" aria-hidden="true">${sign}</span> ${word}</span>`,
-    ]
+    const link = objectLink({ id, title }, objectPath(job, id))
+    return [link, action, stateLabel(...outcomes[outcome])]
   })
   const all = total + left
   const shown = objects.length < all ? `, the first ${objects.length} of them shown` : ''
