@@ -1,15 +1,11 @@
 import { Hono } from 'hono'
 import { DashkeepError } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { nameFiles } from '../objects/file-names.ts'
 import { addComparePages } from './compare/routes.ts'
 import { compareStyle } from './compare/style.ts'
 import { dashboardStyle } from './dashboard/style.ts'
 import { addFindPage } from './find/routes.ts'
 import type { Library } from './library.ts'
-import { accountPage } from './pages/account.ts'
-import { historyPage } from './pages/history.ts'
-import { objectPage } from './pages/object.ts'
 import {
   describeFailure,
   notAllowed,
@@ -17,23 +13,12 @@ import {
   searchTooLong,
   signInPage,
 } from './pages/refusals.ts'
-import { snapshotPage } from './pages/snapshot.ts'
-import {
-  type App,
-  type AppContext,
-  findAccount,
-  findObject,
-  findSnapshot,
-  MAX_SEARCH,
-  parameter,
-  show,
-  signalOf,
-} from './requests.ts'
+import { addPages } from './pages/routes.ts'
+import { type App, type AppContext, MAX_SEARCH, show } from './requests.ts'
 import { isPostPath } from './restore/posts.ts'
 import { controlsFor, type Restores } from './restore/restores.ts'
 import { addRestoreRoutes } from './restore/routes.ts'
 import { restoreStyle } from './restore/style.ts'
-import { addOverview } from './routes-overview.ts'
 import { script } from './script.ts'
 import { type Access, type Gate, isOwnHost, secureHeaders } from './security.ts'
 import { style } from './style.ts'
@@ -108,67 +93,9 @@ function guard(
     if (restores) context.set('restore', controlsFor(restores, user, gate))
     return next()
   })
-}
-
-function addPages(app: App, library: Library): void {
   app.use(async (context, next) => {
     const { length } = context.req.query('q') ?? ''
     return length > MAX_SEARCH ? show(context, searchTooLong(length), 400) : next()
-  })
-  addOverview(app, library)
-
-  app.get('/accounts/:account', async (context) => {
-    const signal = signalOf(library, context)
-    const view = await findAccount(library, context, signal)
-    if (view === undefined) return context.notFound()
-    const { year, page } = context.req.query()
-    return show(context, await accountPage(library, view, { year, page, signal }))
-  })
-
-  app.get('/accounts/:account/history', async (context) => {
-    const signal = signalOf(library, context)
-    const view = await findAccount(library, context, signal)
-    const id = parameter(context, 'id')
-    const page = view && id !== '' ? await historyPage(library, view, { id, signal }) : undefined
-    if (page === undefined) return context.notFound()
-    return show(context, page, page.isFound ? 200 : 404)
-  })
-
-  app.get('/accounts/:account/snapshots/:snapshot', async (context) => {
-    const signal = signalOf(library, context)
-    const found = await findSnapshot(library, context, signal)
-    if (found === undefined) return context.notFound()
-    const [q, type, sort, page] = ['q', 'type', 'sort', 'page'].map((name) =>
-      parameter(context, name),
-    ) as [string, string, string, string]
-    const query = { q, type, sort, page, changed: parameter(context, 'changed') === '1' }
-    return show(
-      context,
-      await snapshotPage(library, found, { query, signal, restore: context.get('restore') }),
-    )
-  })
-
-  const object = '/accounts/:account/snapshots/:snapshot/object'
-  app.get(object, async (context) => {
-    const signal = signalOf(library, context)
-    const found = await findObject(library, context, signal)
-    return found === undefined
-      ? context.notFound()
-      : show(
-          context,
-          await objectPage(library, { ...found, signal, restore: context.get('restore') }),
-        )
-  })
-  app.get(`${object}/:form{raw|download}`, async (context) => {
-    const found = await findObject(library, context, signalOf(library, context))
-    if (found === undefined) return context.notFound()
-    const { id, bytes } = found.object
-    const [name] = nameFiles([id])
-    const isRaw = context.req.param('form') === 'raw'
-    return context.body(Uint8Array.from(bytes), 200, {
-      'Content-Type': isRaw ? 'text/plain; charset=utf-8' : 'application/octet-stream',
-      ...(!isRaw && { 'Content-Disposition': `attachment; filename="${name}.json"` }),
-    })
   })
 }
 

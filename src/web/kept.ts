@@ -58,11 +58,14 @@ function ageOf(time: Date, now: Date): number {
   return age < 0 ? Number.POSITIVE_INFINITY : age
 }
 
-/** Waits for a promise, but not longer than `ms`. */
-export async function waitAtMost(ms: number, promise: Promise<unknown>): Promise<void> {
+/** The value of a promise; undefined when it takes longer than `ms`. */
+export async function waitAtMost<Value>(
+  ms: number,
+  promise: Promise<Value>,
+): Promise<Value | undefined> {
   const done = new AbortController()
   try {
-    await Promise.race([promise, wait(ms, undefined, { signal: done.signal })])
+    return await Promise.race([promise, wait(ms, undefined, { signal: done.signal })])
   } finally {
     done.abort()
   }

@@ -5,6 +5,7 @@ import { listAccountIds } from '../archive/archive.ts'
 import { type AccountJudgement, judgeAccount } from '../archive/status.ts'
 import { DashkeepError } from '../errors.ts'
 import { type AccountSize, readSize } from './account-size.ts'
+import { createCache } from './cache.ts'
 import { createKept, type Kept, waitAtMost } from './kept.ts'
 import type { LibraryOptions } from './library-options.ts'
 
@@ -61,6 +62,8 @@ const COVERAGE_MS = 10 * 60_000
 /** Accounts whose state is read at once, and accounts whose size is. */
 const STATES_AT_ONCE = 16
 const SIZES_AT_ONCE = 4
+/** Sizes that are kept. */
+const MAX_SIZES = 20_000
 /** A page waits for the sizes of so many accounts. */
 const MAX_AWAITED = 20
 
@@ -118,32 +121,20 @@ function backupsOf(found: readonly AccountJudgement[]): KnownBackup[] {
 
 /** Keeps the sizes of accounts until they have another newest snapshot. */
 function createSizes(library: LibraryOptions, patienceMs: number): Overview['sizes'] {
-  const known = new Map<number, { newest: string; size: AccountSize }>()
-  const underWay = new Map<number, Promise<void>>()
-  const readOnce = async (accountId: number, newest: string) => {
-    const size = await readSize(library, accountId).catch(() => undefined)
-    if (size !== undefined) known.set(accountId, { newest, size })
-    underWay.delete(accountId)
-  }
-  const begin = ({ status }: AccountLine): Promise<void> | undefined => {
-    if (status === undefined) return undefined
-    const { accountId, newestGood, suspects } = status
-    const newest = `${newestGood?.snapshot} ${suspects[0]?.snapshot}`
-    if (known.get(accountId)?.newest === newest) return undefined
-    const reading = underWay.get(accountId) ?? readOnce(accountId, newest)
-    underWay.set(accountId, reading)
-    return reading
-  }
+  const sizes = createCache<AccountSize>(MAX_SIZES, () => 1)
   return async (lines) => {
-    const reading = pMap(lines, begin, { concurrency: SIZES_AT_ONCE })
-    if (lines.length <= MAX_AWAITED) await waitAtMost(patienceMs, reading)
-    const ids = lines.flatMap(({ status }) => status?.accountId ?? [])
-    return new Map(
-      ids.flatMap((id) => {
-        const size = known.get(id)?.size
-        return size === undefined ? [] : [[id, size]]
-      }),
-    )
+    const known = new Map<number, AccountSize>()
+    const read = async ({ status }: AccountLine) => {
+      if (status === undefined) return
+      const { accountId, newestGood, suspects } = status
+      const key = `${accountId} ${newestGood?.snapshot} ${suspects[0]?.snapshot}`
+      // The page shows what is wrong with an account; here it only lacks a number.
+      const size = await sizes.get(key, () => readSize(library, accountId)).catch(() => undefined)
+      if (size !== undefined) known.set(accountId, size)
+    }
+    const reading = pMap(lines, read, { concurrency: SIZES_AT_ONCE })
+    await waitAtMost(lines.length <= MAX_AWAITED ? patienceMs : 0, reading)
+    return known
   }
 }
 

@@ -1,6 +1,7 @@
 import type { SnapshotSide } from '../../archive/diff.ts'
 import type { Manifest } from '../../archive/manifest.ts'
 import { DashkeepError } from '../../errors.ts'
+import { waitAtMost } from '../kept.ts'
 
 /** Reads the present objects of configured accounts. No token leaves it. */
 export interface ServiceReader {
@@ -85,7 +86,7 @@ export function createLiveExports(
       const known = entries.get(key)
       const isUsable = known !== undefined && isFresh(known, now(), newerThan)
       const entry = isUsable ? known : begin(key, manifest, service)
-      const side = await withPatience(entry.running, service.patienceMs).catch((error) => {
+      const side = await waitAtMost(service.patienceMs, entry.running).catch((error) => {
         // The next page tries again.
         if (entries.get(key) === entry) entries.delete(key)
         throw failureOf(error)
@@ -119,20 +120,4 @@ function failureOf(error: unknown): unknown {
   if (!(error instanceof DashkeepError)) return error
   const { message, kind, hint } = error
   return new ServiceFailure(message, { kind, ...(hint !== undefined && { hint }), cause: error })
-}
-
-/** The value, or undefined when it takes longer. */
-async function withPatience<Value>(
-  running: Promise<Value>,
-  patienceMs: number,
-): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const patience = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), patienceMs)
-  })
-  try {
-    return await Promise.race([running, patience])
-  } finally {
-    clearTimeout(timer)
-  }
 }

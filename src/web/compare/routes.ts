@@ -18,9 +18,9 @@ const REFRESH_SECONDS = 3
 export function addComparePages(app: App, library: Library): void {
   app.get('/compare', async (context) => {
     const signal = signalOf(library, context)
-    const [from, to, id, type, page] = ['from', 'to', 'id', 'type', 'page'].map((name) =>
-      parameter(context, name),
-    ) as [string, string, string, string, string]
+    const [from, to] = [parameter(context, 'from'), parameter(context, 'to')]
+    const id = parameter(context, 'id')
+    const [type, page] = [parameter(context, 'type'), parameter(context, 'page')]
     const newerThan = readTime(parameter(context, 'newer'))
     const [before, after] = await Promise.all(
       [from, to].map((one) => (one === '' ? null : findSide(library, one, { newerThan, signal }))),

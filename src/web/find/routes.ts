@@ -9,14 +9,10 @@ import { searchAccount, searchAll, searchSnapshot } from './search.ts'
 export function addFindPage(app: App, library: Library): void {
   app.get('/find', async (context) => {
     const signal = signalOf(library, context)
-    const [text, place, from] = ['q', 'in', 'from'].map((name) => parameter(context, name)) as [
-      string,
-      string,
-      string,
-    ]
-    const scope = await readScope(library, place, signal)
+    const scope = await readScope(library, parameter(context, 'in'), signal)
     if (scope === undefined) return context.notFound()
-    const search = { text, from, signal }
+    const text = parameter(context, 'q')
+    const search = { text, from: parameter(context, 'from'), signal }
     const found = text === '' ? undefined : await searchScope(library, scope, search)
     return show(context, await findPage(library, { scope, found, text }))
   })
