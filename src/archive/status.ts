@@ -74,8 +74,8 @@ const RECENT_MS = 2 * 24 * 3600_000
 
 /**
  * Judges one account as `readStatus` does, with few files: lists its last two days, and all of it
- * only when there is no good snapshot or the newest good one is damaged. Undefined when the archive
- * holds nothing of the account.
+ * only when there is no good snapshot without damage. Undefined when the archive holds nothing of the
+ * account.
  */
 export async function judgeAccount(
   store: ObjectStore,
@@ -83,57 +83,58 @@ export async function judgeAccount(
   options: { now: Date; signal?: AbortSignal | undefined },
 ): Promise<AccountJudgement | undefined> {
   const { now, signal } = options
-  const since = timePrefix(new Date(now.getTime() - RECENT_MS))
-  const startAfter = `${accountId}/${since}`
-  const recent = await Array.fromAsync(listFolders(store, { accountId, startAfter, signal }))
-  const { past, future } = splitByTime(
-    recent.filter(({ complete }) => complete),
-    now,
-  )
-  const found = await findNewestGood(store, past, options)
-  const { newestGood } = found
-  if (newestGood !== undefined) {
-    const snapshot = holderOf(newestGood)
-    const holder = recent.some((folder) => folder.snapshot === snapshot)
-      ? recent
-      : await Array.fromAsync(listFolders(store, { accountId, snapshot, signal }))
-    if (describeDefect(newestGood, holder) === undefined) {
-      const fromFuture = future.map((folder) => folder.snapshot)
-      return { accountId, fromFuture, newestSound: newestGood, ...found }
-    }
-  }
-  const folders = await Array.fromAsync(listFolders(store, { accountId, signal }))
-  return folders.length === 0 ? undefined : statusOfAccount(store, { accountId, folders }, options)
+  const startAfter = `${accountId}/${timePrefix(new Date(now.getTime() - RECENT_MS))}`
+  const list = async (part: { startAfter?: string; snapshot?: string }) =>
+    Array.fromAsync(listFolders(store, { accountId, signal, ...part }))
+  const recent = await list({ startAfter })
+  const findOlder = async (snapshot: string) => (await list({ snapshot }))[0]
+  const judged = await judge(store, { accountId, folders: recent, findOlder }, options)
+  if (judged.newestSound !== undefined) return judged
+  const folders = await list({})
+  return folders.length === 0 ? undefined : judge(store, { accountId, folders }, options)
 }
 
 interface ListedAccount {
   readonly accountId: number
   readonly folders: readonly SnapshotFolder[]
+  /** Lists a folder that is older than `folders`, when these are not all. */
+  readonly findOlder?: (snapshot: string) => Promise<SnapshotFolder | undefined>
 }
 
 async function statusOfAccount(
   store: ObjectStore,
-  { accountId, folders }: ListedAccount,
+  account: ListedAccount,
   options: { now: Date; signal?: AbortSignal | undefined },
 ): Promise<AccountStatus> {
-  const complete = folders.filter((folder) => folder.complete)
+  const { folders } = account
+  const snapshots = folders.filter(({ complete }) => complete).length
   const bytes = folders.reduce((sum, folder) => sum + sizeOf(folder), 0)
-  const { past, future } = splitByTime(complete, options.now)
-  const found = await findNewestGood(store, past, options)
-  const defect = found.newestGood && describeDefect(found.newestGood, folders)
-  if (defect !== undefined) found.problems.push(defect)
-  const newestSound =
-    defect === undefined ? found.newestGood : await findNewestSound(store, past, folders, options)
-  const fromFuture = future.map(({ snapshot }) => snapshot)
-  return { accountId, snapshots: complete.length, bytes, fromFuture, newestSound, ...found }
+  return { ...(await judge(store, account, options)), snapshots, bytes }
 }
 
-function describeDefect(
+async function judge(
+  store: ObjectStore,
+  account: ListedAccount,
+  options: { now: Date; signal?: AbortSignal | undefined },
+): Promise<AccountJudgement> {
+  const { accountId, folders } = account
+  const complete = folders.filter((folder) => folder.complete)
+  const { past, future } = splitByTime(complete, options.now)
+  const found = await findNewestGood(store, past, options)
+  const defect = found.newestGood && (await describeDefect(found.newestGood, account))
+  if (defect !== undefined) found.problems.push(defect)
+  const newestSound =
+    defect === undefined ? found.newestGood : await findNewestSound(store, past, account, options)
+  const fromFuture = future.map(({ snapshot }) => snapshot)
+  return { accountId, fromFuture, newestSound, ...found }
+}
+
+async function describeDefect(
   newestGood: Manifest,
-  folders: readonly SnapshotFolder[],
-): string | undefined {
+  { folders, findOlder }: ListedAccount,
+): Promise<string | undefined> {
   const name = holderOf(newestGood)
-  const holder = folders.find(({ snapshot }) => snapshot === name)
+  const holder = folders.find(({ snapshot }) => snapshot === name) ?? (await findOlder?.(name))
   const defect = findListedDefect(newestGood, holder?.files)
   return defect && `files of snapshot ${name} ${defect}`
 }
@@ -141,13 +142,13 @@ function describeDefect(
 async function findNewestSound(
   store: ObjectStore,
   past: readonly SnapshotFolder[],
-  folders: readonly SnapshotFolder[],
+  account: ListedAccount,
   options: { signal?: AbortSignal | undefined },
 ): Promise<Manifest | undefined> {
   for (const { accountId, snapshot } of past.toReversed()) {
     const stored = await tryReadManifest(store, accountId, snapshot, options)
     if (stored instanceof ManifestError || stored.manifest.suspect !== undefined) continue
-    if (describeDefect(stored.manifest, folders) === undefined) return stored.manifest
+    if ((await describeDefect(stored.manifest, account)) === undefined) return stored.manifest
   }
   return undefined
 }
