@@ -1,8 +1,8 @@
 import { get as httpGet } from 'node:http'
 import { describe, expect, it, vi } from 'vitest'
-import { createLog } from '../../src/log.ts'
 import { startWeb } from '../../src/web/server.ts'
 import { fillArchive, hitOf, type Moment } from '../archive/archive-of.ts'
+import { keepLog } from './open-app.ts'
 import { libraryOptions, openPages, smallShop } from './open-pages.ts'
 
 const noDashboard: Moment = { ...smallShop(), dashboard: [] }
@@ -171,12 +171,7 @@ describe('the page to find', () => {
 
   it('stops its work when the reader leaves', async () => {
     const { store } = await fillArchive([smallShop(), smallShop({ title: 'New floor' })])
-    const log = await createLog({
-      level: 'silent',
-      stream: { write() {} },
-      readable: false,
-      colors: false,
-    })
+    const { log } = await keepLog()
     const asked = Promise.withResolvers<AbortSignal | undefined>()
     const options = {
       ...libraryOptions(store, 2),

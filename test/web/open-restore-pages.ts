@@ -1,17 +1,15 @@
 import { loadConfig } from '../../src/config/load.ts'
-import { createLog } from '../../src/log.ts'
 import { openEncryption } from '../../src/open.ts'
 import { backupAccount } from '../../src/run/back-up.ts'
 import type { AccountSeed, SandboxOptions } from '../../src/sandbox/options.ts'
 import { sampleAccount, sampleApiToken } from '../../src/sandbox/sample-account.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { createApp } from '../../src/web/app.ts'
-import { openLibrary } from '../../src/web/library.ts'
 import type { LibraryOptions } from '../../src/web/library-options.ts'
 import { createDesk, type RestoreDesk } from '../../src/web/restore/desk.ts'
-import { openRestores } from '../../src/web/restore/restores.ts'
-import { type Access, createGate } from '../../src/web/security.ts'
+import type { Access } from '../../src/web/security.ts'
 import { createMemoryStore } from '../archive/memory-store.ts'
+import { keepLog, openApp } from './open-app.ts'
+import { libraryOptions } from './open-pages.ts'
 
 const now = () => new Date(Date.UTC(2026, 10, 22, 12))
 
@@ -24,7 +22,7 @@ export async function openRestorePages({
   sandbox: sandboxOptions = {},
   variables = {},
   limits = {},
-  library: libraryOptions = {},
+  library: changed = {},
 }: {
   account?: Partial<AccountSeed>
   access?: Access
@@ -46,13 +44,7 @@ export async function openRestorePages({
     ...loaded,
     limits: { ...loaded.limits, retryBaseMs: 1, attempts: 2, ...limits },
   }
-  const logged: string[] = []
-  const log = await createLog({
-    level: 'debug',
-    stream: { write: (line: string) => void logged.push(line) },
-    readable: false,
-    colors: false,
-  })
+  const { log, logged } = await keepLog()
   const store = createMemoryStore()
   const backUp = async () => {
     const [own] = config.accounts
@@ -64,62 +56,39 @@ export async function openRestorePages({
   const manifest = await backUp()
   const stop = new AbortController()
   const opener = await openEncryption(config, env)
-  const library = openLibrary({
-    store,
+  const library: LibraryOptions = {
+    ...libraryOptions(store, now().getUTCDate()),
     read: { signal: stop.signal, opener },
-    configured: [],
     nameOf: (_id, recorded) => (recorded === 'default' ? undefined : recorded),
     describe: ({ differences }) => differences.map(({ kind, path }) => `${kind} ${path.join('.')}`),
-    maxAgeMs: undefined,
-    now,
-    ...libraryOptions,
-  })
-  const gate = createGate(access)
-  const desk = wrapDesk(createDesk({ config, env, log, now, store }))
-  const restores = isAllowed ? openRestores(desk, { now }) : undefined
-  const app = createApp(library, { access, gate, log, restores })
-  const host = access.kind === 'token' ? `127.0.0.1:${access.port}` : access.origin.host
-  const origin = access.kind === 'token' ? `http://${host}` : access.origin.origin
-  const send = async (path: string, headers: Record<string, string> = {}, body?: string) =>
-    app.request(`http://${host}${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { host, ...headers },
-      ...(body !== undefined && { body }),
-    })
-  let own: Record<string, string> = {}
-  if (access.kind === 'token') {
-    const opened = await send(`/open?token=${gate.token}`)
-    own = { cookie: opened.headers.get('set-cookie')?.split(';')[0] ?? '' }
-  } else own = { [access.userHeader]: 'anna' }
+    ...changed,
+  }
+  const desk = isAllowed ? wrapDesk(createDesk({ config, env, log, now, store })) : undefined
+  const pages = await openApp(library, { access, log, desk })
+  const origin = access.kind === 'token' ? `http://127.0.0.1:${access.port}` : access.origin.origin
   const postHeaders = {
-    ...own,
+    ...pages.own,
     origin,
     'sec-fetch-site': 'same-origin',
     'content-type': 'application/x-www-form-urlencoded',
   }
   const path = `/accounts/${manifest.account.id}/snapshots/${manifest.snapshot}`
   return {
-    app,
+    ...pages,
     sandbox,
     store,
     manifest,
     logged,
-    restores,
     stop,
-    send,
-    own,
     origin,
     postHeaders,
     /** The address of the snapshot. */
     path,
     backUp,
-    async read(address: string, headers: Record<string, string> = own) {
-      const answer = await send(address, headers)
-      return { status: answer.status, text: await answer.text() }
-    },
     /** Posts fields as the browser does. */
     async post(address: string, fields: URLSearchParams, headers: Record<string, string> = {}) {
-      const answer = await send(address, { ...postHeaders, ...headers }, String(fields))
+      const request = { method: 'POST', body: String(fields) }
+      const answer = await pages.send(address, { ...postHeaders, ...headers }, request)
       const location = answer.headers.get('location') ?? ''
       return { status: answer.status, text: await answer.text(), location, answer }
     },

@@ -668,7 +668,7 @@ describe('methods', () => {
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
     }
     for (const path of ['/', '/basket', '/restores', `${pages.path}/restore`, '/style.css']) {
-      const answer = await pages.send(path, pages.postHeaders, 'a=b')
+      const answer = await pages.send(path, pages.postHeaders, { method: 'POST', body: 'a=b' })
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
     }
   })
@@ -687,7 +687,9 @@ describe('methods', () => {
       expect((await pages.read(path)).status).toBe(404)
     }
     for (const path of ['/basket/add', '/basket/remove', start]) {
-      expect((await pages.send(path, pages.postHeaders, 'a=b')).status).toBe(405)
+      expect(
+        (await pages.send(path, pages.postHeaders, { method: 'POST', body: 'a=b' })).status,
+      ).toBe(405)
     }
     for (const path of ['/', pages.path, `${pages.path}/object?${choosing()}`]) {
       const { text } = await pages.read(path)

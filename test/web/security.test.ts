@@ -31,7 +31,7 @@ describe('every answer', () => {
     ['a redirection', '/open?token=TOKEN', {}, 403],
   ] as const)('has the headers: %s', async (_what, path, headers, status) => {
     const pages = await openPages([smallShop()])
-    const answer = await pages.send(path, { cookie: pages.cookie, ...headers })
+    const answer = await pages.send(path, { ...pages.own, ...headers })
     expect(answer.status).toBe(status)
     for (const [name, value] of Object.entries(expected))
       expect(answer.headers.get(name)).toBe(value)
@@ -74,7 +74,7 @@ describe('the one-time token', () => {
 
   it('never appears on a page, nor does the cookie', async () => {
     const pages = await openPages([smallShop()])
-    const secrets = [pages.gate.token ?? '', pages.cookie.split('=')[1] ?? '']
+    const secrets = [pages.gate.token ?? '', pages.own.cookie?.split('=')[1] ?? '']
     for (const path of ['/', '/accounts/10', '/nowhere', '/open?token=x']) {
       const { text } = await pages.read(path)
       for (const secret of secrets) expect(text).not.toContain(secret)
@@ -88,7 +88,7 @@ describe('a request', () => {
     'may name the host %s',
     async (host) => {
       const pages = await openPages([])
-      expect((await pages.send('/', { cookie: pages.cookie, host })).status).toBe(200)
+      expect((await pages.send('/', { ...pages.own, host })).status).toBe(200)
     },
   )
 
@@ -101,14 +101,14 @@ describe('a request', () => {
     '0.0.0.0:5338',
   ])('is refused for the host %j', async (host) => {
     const pages = await openPages([])
-    expect((await pages.send('/', { cookie: pages.cookie, host })).status).toBe(421)
+    expect((await pages.send('/', { ...pages.own, host })).status).toBe(421)
   })
 
   it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])(
     'cannot be a %s',
     async (method) => {
       const pages = await openPages([])
-      const answer = await pages.send('/', { cookie: pages.cookie }, method)
+      const answer = await pages.send('/', pages.own, { method })
       expect(answer.status).toBe(405)
       expect(answer.headers.get('allow')).toBe('GET, HEAD')
     },
@@ -120,7 +120,7 @@ describe('a request', () => {
       '',
       'dashkeep-5338=',
       'dashkeep-5338=wrong',
-      `other=${pages.cookie.split('=')[1]}`,
+      `other=${pages.own.cookie?.split('=')[1]}`,
     ]) {
       const answer = await pages.send('/accounts/10?x="><b>', { cookie })
       expect(answer.status).toBe(403)
@@ -266,8 +266,8 @@ it('answers 2,000 random requests without a failure or a stack trace', {
     fc.asyncProperty(request, async ({ method, body, path, query }) => {
       const address = `/${path.join('/')}?${query.map((pair) => pair.join('=')).join('&')}`
       const hasBody = !['GET', 'HEAD'].includes(method)
-      const headers = { cookie: pages.cookie, ...(hasBody && { 'content-type': form }) }
-      const answer = await pages.send(address, headers, method, hasBody ? body : undefined)
+      const headers = { ...pages.own, ...(hasBody && { 'content-type': form }) }
+      const answer = await pages.send(address, headers, { method, ...(hasBody && { body }) })
       const text = await answer.text()
       expect([200, 303, 400, 403, 404, 405]).toContain(answer.status)
       expect(text).not.toMatch(/\n\s+at .*\.[tj]s/)
