@@ -34,6 +34,8 @@ export interface Page {
   /** The pages between the accounts and this one; undefined for a page that is not below them. */
   readonly crumbs?: readonly Crumb[]
   readonly body: Markup
+  /** The link of the navigation that leads to this page, or to a page above it. */
+  readonly section?: string
   /** The command that shows the same. */
   readonly command?: string
   readonly user?: string | undefined
@@ -47,6 +49,8 @@ export interface Page {
 
 /** The whole document of a page. */
 export function layout(page: Page): Markup {
+  const navLink = (href: string, label: string | Markup) =>
+    html`<a href="${href}"${href === page.section && html` aria-current="true"`}>${label}</a>`
   const { title, heading, crumbs, body, command, user, restore, refreshSeconds } = page
   const mode = page.isRestoreAllowed ? 'restore allowed' : 'read only'
   return html`<!doctype html>
@@ -64,7 +68,7 @@ ${restore && html`<meta name="referrer" content="same-origin">\n`}<link rel="ico
 <a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <a class="brand" href="/"><svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true"><path d="${mark}"/></svg>dashkeep</a>
-<nav aria-label="Pages"><a href="/">Accounts</a> <a href="/find">Find</a> <a href="/compare">Compare</a>${restore && restoreLinks(restore)}</nav>
+<nav aria-label="Pages">${navLink('/', 'Accounts')} ${navLink('/find', 'Find')} ${navLink('/compare', 'Compare')}${restore && html` ${navLink('/basket', html`Basket <span class="count">${restore.inBasket}</span>`)} ${navLink('/restores', 'Restores')}`}</nav>
 <span class="badge">${user === undefined ? '' : html`${outside(user, MAX_USER_SHOWN)} · `}${mode}</span>
 </header>
 <main id="main" tabindex="-1">
@@ -77,10 +81,6 @@ ${command !== undefined && commandBox(command)}
 </body>
 </html>
 `
-}
-
-function restoreLinks({ inBasket }: RestoreControls): Markup {
-  return html` <a href="/basket">Basket <span class="count">${inBasket}</span></a> <a href="/restores">Restores</a>`
 }
 
 function breadcrumbs(crumbs: readonly Crumb[]): Markup {

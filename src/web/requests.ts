@@ -100,5 +100,12 @@ export function show(
 ) {
   const [user, restore] = [context.get('userName'), context.get('restore')]
   const isRestoreAllowed = context.get('isRestoreAllowed')
-  return context.html(layout({ ...page, user, restore, isRestoreAllowed }), status)
+  const section = sectionOf(context.req.path)
+  return context.html(layout({ ...page, section, user, restore, isRestoreAllowed }), status)
+}
+
+/** The page of the navigation that leads to an address. Accounts lead to snapshots and objects. */
+function sectionOf(path: string): string {
+  const [, first = ''] = path.split('/')
+  return first === 'accounts' ? '/' : `/${first}`
 }

@@ -198,6 +198,17 @@ describe('the versions of an object', () => {
 })
 
 describe('every page', () => {
+  it.each([
+    ['/', 'Accounts'],
+    ['/accounts/10', 'Accounts'],
+    ['/find?q=a&in=10', 'Find'],
+    ['/compare?from=10', 'Compare'],
+    ['/nowhere', undefined],
+  ])('marks in the navigation where it is: %s', async (path, label) => {
+    const { text } = await (await openPages([smallShop()])).read(path)
+    expect(/aria-current="true">([^<]*)/.exec(text)?.[1]).toBe(label)
+  })
+
   const hostile = `"><script>alert(1)</script>&lt;'\u202e\u0000${'x'.repeat(5000)}`
 
   it('shows hostile titles and ids as text', async () => {

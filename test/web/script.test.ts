@@ -39,13 +39,22 @@ it('takes the note back once the server answers', async () => {
   expect(notes).toEqual([])
 })
 
+it('shows new progress, and adds no second button to the command of the page', async () => {
+  const { loadEnd, shown, copyButtons, request } = await pollWith(200)
+  const progress = { textContent: '1 of 2', childNodes: ['1 of 2'] }
+  Object.assign(request, { responseXML: { querySelector: () => progress } })
+  loadEnd()
+  expect([shown, copyButtons.count]).toEqual([['1 of 2'], 0])
+})
+
 /** Runs the polling of the script on a page with progress, and answers its requests. */
 async function pollWith(status: number) {
   const path = new URL('../../src/web/client/script.js', import.meta.url)
   const [source] =
     /function pollProgress\(\) {[\s\S]*?\n}\n/.exec(await readFile(path, 'utf8')) ?? []
   const notes: string[] = []
-  const timers = { count: 0 }
+  const shown: string[] = []
+  const [timers, copyButtons] = [{ count: 0 }, { count: 0 }]
   let loadEnd = () => {}
   const request = {
     status,
@@ -58,11 +67,13 @@ async function pollWith(status: number) {
     dataset = { lost: 'gone' }
     getAttribute = () => '2'
     after = (note: { text: string }) => notes.push(note.text)
-    replaceChildren = () => {}
+    replaceChildren = (...nodes: string[]) => shown.push(...nodes)
   }
   runInNewContext(`${source} pollProgress()`, {
     HTMLElement,
-    addCopyButtons() {},
+    addCopyButtons() {
+      copyButtons.count += 1
+    },
     showTimes() {},
     document: { querySelector: () => new HTMLElement() },
     location: { reload() {} },
@@ -80,5 +91,5 @@ async function pollWith(status: number) {
       timers.count += 1
     },
   })
-  return { loadEnd: () => loadEnd(), notes, timers, request }
+  return { loadEnd: () => loadEnd(), notes, shown, copyButtons, timers, request }
 }

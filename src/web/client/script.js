@@ -6,7 +6,6 @@ const MIN_ROWS = 8
 const offKey = 'dashkeep-shortcuts-off'
 const utcKey = 'dashkeep-utc'
 
-markOwnPage()
 addFilters()
 addCopyButtons()
 const help = addHelp()
@@ -27,14 +26,6 @@ function make(name, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
   element.append(...children)
   return element
-}
-
-/** Marks the link to this page in the navigation. */
-function markOwnPage() {
-  for (const link of document.querySelectorAll('.top nav a')) {
-    const { pathname } = /** @type {HTMLAnchorElement} */ (link)
-    if (pathname === location.pathname) link.setAttribute('aria-current', 'page')
-  }
 }
 
 /** Filters tables while somebody types: by the page's own search field, or by one above each table. */
@@ -197,8 +188,7 @@ function showTimes() {
  * server does not answer or does not know the run.
  */
 function pollProgress() {
-  const findProgress = (/** @type {Document} */ page) =>
-    page.querySelector('main [data-poll]') ?? page.querySelector('main[data-poll]')
+  const findProgress = (/** @type {Document} */ page) => page.querySelector('main [data-poll]')
   const element = findProgress(document)
   const seconds = Number(element?.getAttribute('data-poll'))
   if (!(element instanceof HTMLElement) || !(seconds > 0)) return
@@ -220,7 +210,6 @@ function pollProgress() {
     if (next && next.textContent !== shown) {
       shown = next.textContent
       element.replaceChildren(...next.childNodes)
-      addCopyButtons()
       showTimes()
     }
     setTimeout(ask, seconds * 1000)
