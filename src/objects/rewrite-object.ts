@@ -1,0 +1,173 @@
+import {
+  asJsonObject,
+  asText,
+  type JsonObject,
+  type JsonValue,
+  stringifyLossless,
+  tryParseLossless,
+} from './lossless-json.ts'
+import { nestedMembers } from './open-nested.ts'
+import { indexPatternType } from './references.ts'
+import type { SavedObject } from './saved-object.ts'
+import { titleMember } from './title-member.ts'
+
+/**
+ * Returns the new id of an object, or the same id. For the type `index-pattern`, the id may also be the
+ * pattern's name, because some members name index patterns by name.
+ */
+export type Rename = (type: string, id: string) => string
+
+/** Members that contain the id of an object of this type. */
+const idMembers: ReadonlyMap<string, string> = new Map([
+  ['savedSearchId', 'search'],
+  ['savedVisId', 'visualization'],
+  ['dashboardId', 'dashboard'],
+])
+
+/** Members that contain the id or the name of an index pattern, or an object with its `id`. */
+const patternMembers: ReadonlySet<string> = new Set([
+  'indexPattern',
+  'indexPatternId',
+  'currentIndexPatternId',
+  'dataViewId',
+  'index_pattern',
+  'default_index_pattern',
+  'series_index_pattern',
+])
+
+/** Members whose `index` is the id of an index pattern: sources of searches, and filters. */
+const indexHolders: ReadonlySet<string> = new Set(['searchSourceJSON', 'searchSource', 'meta'])
+
+/** Lists whose items name an object by `type` and `id`. */
+const typedLists: ReadonlySet<string> = new Set(['references', 'panelsJSON'])
+
+/** Finds links to objects by the path of the page that shows them, with everything up to a blank or quote. */
+const linkPattern = /(#\/(dashboard|visualize\/edit|edit|discover|view)\/)([^\s?"'<>\\]+)/g
+
+/** The types of the object that a link may show. */
+const linkTypes: Readonly<Record<string, readonly string[]>> = {
+  dashboard: ['dashboard'],
+  'visualize/edit': ['visualization'],
+  edit: ['visualization'],
+  discover: ['search'],
+  view: ['dashboard', 'search'],
+}
+
+/**
+ * Rewrites the hit of an object: its own id, the ids that it refers to, and its title. Everything else
+ * stays, with numbers, unknown members and the order of members. Nested JSON text without a change stays
+ * as it is; with a change, it loses its white space.
+ *
+ * Refers to an object: `references` at any depth, ids in `panelsJSON`, `savedSearchId`, `savedVisId`,
+ * `dashboardId`, and links in any text, such as `#/dashboard/<id>`. Refers to an index pattern: `index` of
+ * a search source and of the `meta` of a filter, and the members that visualizations use for an id or a name
+ * (`indexPattern`, `index_pattern`, …). Text of another language, such as the expression of a Timelion
+ * visualization, is rewritten only as far as it contains links.
+ */
+export function rewriteObject(
+  { hit, type, objectId, attributes }: SavedObject,
+  { rename, retitle }: { rename: Rename; retitle: (title: string) => string },
+): JsonObject {
+  const ownId = rename(type, objectId)
+  const rewritten: JsonObject = new Map(hit)
+  const id = asText(hit.get('_id')) ?? ''
+  rewritten.set('_id', id.slice(0, id.length - objectId.length) + ownId)
+  const source = asJsonObject(hit.get('_source'))
+  if (source === undefined) return rewritten
+  const members = new Map(
+    [...source].map(([name, value]): [string, JsonValue] => [
+      name,
+      value === attributes ? withTitle(attributes, type, retitle) : value,
+    ]),
+  )
+  const titled = source === attributes ? withTitle(attributes, type, retitle) : members
+  if (source !== attributes && source.get('id') === objectId) titled.set('id', ownId)
+  rewritten.set('_source', createRewriter(rename)(titled, '_source'))
+  return rewritten
+}
+
+function withTitle(
+  attributes: JsonObject,
+  type: string,
+  retitle: (title: string) => string,
+): JsonObject {
+  const titled: JsonObject = new Map(attributes)
+  const title = asText(attributes.get(titleMember(type)))
+  if (title !== undefined) titled.set(titleMember(type), retitle(title))
+  return titled
+}
+
+/** Rewrites a value that a member holds; items of a list count as held by the member of the list. */
+type RewriteValue = (value: JsonValue, member: string) => JsonValue
+
+function createRewriter(rename: Rename): RewriteValue {
+  function rewrite(value: JsonValue, member: string): JsonValue {
+    if (typeof value === 'string') return rewriteText(value, member)
+    if (Array.isArray(value)) return value.map((item) => rewrite(item, member))
+    return value instanceof Map ? rewriteMembers(value, member) : value
+  }
+
+  function rewriteMembers(object: JsonObject, holder: string): JsonObject {
+    const members: JsonObject = new Map()
+    for (const [name, value] of object) {
+      const type = typeof value === 'string' ? typeNamedBy(name, holder, object) : undefined
+      members.set(name, type === undefined ? rewrite(value, name) : renameIn(type, value as string))
+    }
+    return members
+  }
+
+  function renameIn(type: string, id: string): string {
+    return id === '' ? id : rename(type, id)
+  }
+
+  function rewriteText(text: string, member: string): string {
+    const nested = nestedMembers.has(member) ? tryParseLossless(text) : undefined
+    if (typeof nested !== 'object' || nested === null) return rewriteLinks(text, rename)
+    const before = stringifyLossless(nested)
+    const after = stringifyLossless(rewrite(nested, member))
+    return before === after ? text : after
+  }
+
+  return rewrite
+}
+
+/** The type of the object that a member names; undefined when it names none. */
+function typeNamedBy(name: string, holder: string, object: JsonObject): string | undefined {
+  if (patternMembers.has(name)) return indexPatternType
+  if (name === 'index') return indexHolders.has(holder) ? indexPatternType : undefined
+  if (name !== 'id') return idMembers.get(name)
+  if (typedLists.has(holder)) return asText(object.get('type'))
+  return patternMembers.has(holder) ? indexPatternType : undefined
+}
+
+function rewriteLinks(text: string, rename: Rename): string {
+  return text.replace(linkPattern, (whole, path: string, page: string, rest: string) => {
+    for (const id of beginningsOf(rest)) {
+      for (const type of linkTypes[page] ?? []) {
+        const renamed = rename(type, decode(id))
+        if (renamed !== decode(id))
+          return path + encodeURIComponent(renamed) + rest.slice(id.length)
+      }
+    }
+    return whole
+  })
+}
+
+/** Longest part after a link that is searched for the end of an id. */
+const MAX_LINK_LENGTH = 500
+
+/** The text, and its beginnings up to each character that may end a link. The longest comes first. */
+function* beginningsOf(text: string): Generator<string> {
+  if (text.length <= MAX_LINK_LENGTH) yield text
+  for (let end = Math.min(text.length, MAX_LINK_LENGTH) - 1; end > 0; end -= 1) {
+    if (/[^\w%-]/.test(text[end] as string)) yield text.slice(0, end)
+  }
+}
+
+function decode(id: string): string {
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}

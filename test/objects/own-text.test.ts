@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { namesIndexInText } from '../../src/objects/own-text.ts'
+import { parseSavedObject } from '../../src/objects/saved-object.ts'
+
+function visualization(state: unknown) {
+  const visState = typeof state === 'string' ? state : JSON.stringify(state)
+  const source = { type: 'visualization', visualization: { title: 'A', visState } }
+  const hit = { _id: 'visualization:a', _source: source }
+  return parseSavedObject(Buffer.from(JSON.stringify(hit)), 'visualization')
+}
+
+it.each([
+  ['a Timelion expression', { type: 'timelion', params: { expression: '.es(index=logs-*)' } }],
+  ['a Vega specification', { type: 'vega', params: { spec: '{url: {index: "logs-*"}}' } }],
+  ['one in strict JSON', { type: 'vega', params: { spec: '{"url": {"index": "logs-*"}}' } }],
+])('finds the name of an index in %s', (_what, state) => {
+  expect(namesIndexInText(visualization(state))).toBe(true)
+})
+
+it.each([
+  ['an expression without an index', { type: 'timelion', params: { expression: '.es(*)' } }],
+  ['another visualization', { type: 'markdown', params: { markdown: 'index=logs' } }],
+  ['a parameter that is not text', { type: 'vega', params: { spec: { index: 1 } } }],
+  ['nested text that is not JSON', '{'],
+])('finds none in %s', (_what, state) => {
+  expect(namesIndexInText(visualization(state))).toBe(false)
+})
