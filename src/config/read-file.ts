@@ -13,25 +13,43 @@ const MAX_CONFIG_BYTES = 16 * 1024 ** 2
  * with this problem only, because the settings of an unreadable file are unknown.
  */
 export async function readConfigFile(path: string): Promise<Section> {
+  const document = await readYamlFile(path, {
+    members: 'accounts and store',
+    refuse: (problem) => unreadable(path, problem),
+  })
+  return resolvePaths(document, path)
+}
+
+/** What a YAML file contains, and the error for one that cannot be read. */
+interface YamlFile {
+  /** Names of members, for the message about a document without any. */
+  readonly members: string
+  readonly refuse: (problem: string) => DashkeepError
+}
+
+/** Reads a YAML or JSON file whose document has members. */
+export async function readYamlFile(path: string, { members, refuse }: YamlFile): Promise<Section> {
   const text = await readSmallFile(path, { maxBytes: MAX_CONFIG_BYTES }).catch((cause) => {
-    throw unreadable(path, fileState(path, cause))
+    throw refuse(fileState(path, cause))
   })
   // Imported here, because a configuration without a file needs no YAML parser.
   const { parseDocument } = await import('yaml')
   const parsed = parseDocument(text)
   const [error] = [...parsed.errors, ...parsed.warnings]
-  if (error !== undefined) throw unreadable(path, `${path}: ${describeError(error)}`)
-  const document = toValue(() => parsed.toJS() as unknown, path)
-  if (isSection(document)) return resolvePaths(document, path)
-  throw unreadable(path, `${path}: expected members such as accounts and store`)
+  if (error !== undefined) throw refuse(`${path}: ${describeError(error)}`)
+  const document = toValue(
+    () => parsed.toJS() as unknown,
+    (state) => refuse(`${path}: ${state}`),
+  )
+  if (isSection(document)) return document
+  throw refuse(`${path}: expected members such as ${members}`)
 }
 
-function toValue(read: () => unknown, path: string): unknown {
+function toValue(read: () => unknown, refuse: (state: string) => DashkeepError): unknown {
   try {
     return read()
   } catch {
-    const state = 'an alias such as *name has no anchor before it, or is used too often'
-    throw unreadable(path, `${path}: ${state}`)
+    throw refuse('an alias such as *name has no anchor before it, or is used too often')
   }
 }
 

@@ -14,6 +14,8 @@ export interface ObjectEntry extends ObjectNeeds {
   readonly index: number
   /** Digest of the object's content. Equal objects have equal states. */
   readonly state: string
+  /** The object of the source that a promotion changed into this one. */
+  readonly from?: { readonly id: string; readonly title: string | undefined } | undefined
 }
 
 /** Computes the state of an object. */
@@ -33,25 +35,26 @@ export async function readCatalogue(
     let index = 0
     for await (const hit of source.readHits(type)) {
       const object = parseSavedObject(hit, type)
-      const { references, unexplained } = findNeeds(object)
-      const needs = references.flatMap(({ type, id }) => [type, id])
-      budget.hold(object.id, object.title, ...needs, ...unexplained)
+      const entry = toEntry(object, { exportType: type, index, state: stateOf(object, hit) })
+      const needs = entry.references.flatMap(({ type, id }) => [type, id])
+      budget.hold(object.id, object.title, ...needs, ...entry.unexplained)
       budget.check()
-      entries.push({
-        id: object.id,
-        title: object.title,
-        exportType: type,
-        index,
-        state: stateOf(object, hit),
-        references,
-        unexplained,
-      })
+      entries.push(entry)
       index += 1
     }
     if (index !== objects)
       throw miscounted(source, type, `${index} of ${objects} objects were read`)
   }
   return entries
+}
+
+/** The facts about an object at its place in the source. */
+export function toEntry(
+  object: SavedObject,
+  place: Pick<ObjectEntry, 'exportType' | 'index' | 'state'>,
+): ObjectEntry {
+  const { references, unexplained } = findNeeds(object)
+  return { id: object.id, title: object.title, ...place, references, unexplained }
 }
 
 /** The error for a source that does not yield all of its objects. */

@@ -53,30 +53,44 @@ export function chooseObjects(
     }
   }
   const inOrder = objects.filter((object) => chosen.has(object))
-  const absent = findAbsent(inOrder, byId)
+  const added = inOrder.length - new Set(named).size
+  return describeSelection(source, inOrder, { whole: names === undefined, added, known: objects })
+}
+
+/**
+ * Describes chosen objects and what they need besides. `known` are the objects that need not be listed as
+ * missing.
+ */
+export function describeSelection(
+  source: Pick<RestoreSource, 'exports'>,
+  objects: readonly ObjectEntry[],
+  {
+    whole,
+    added,
+    known,
+  }: { whole: boolean; added: number; known: readonly Pick<ObjectEntry, 'id'>[] },
+): Selection {
+  const absent = findAbsent(objects, new Set(known.map(({ id }) => id)))
   const types = new Set(source.exports.map(({ type }) => type))
   return {
-    whole: names === undefined,
-    objects: inOrder,
-    added: inOrder.length - new Set(named).size,
+    whole,
+    objects,
+    added,
     missing: absent.filter(({ type }) => types.has(type)),
     indexPatterns: absent.filter(({ type }) => type === indexPatternType && !types.has(type)),
     others: absent.filter(({ type }) => type !== indexPatternType && !types.has(type)),
-    unexplained: inOrder.flatMap(({ id, unexplained }) =>
+    unexplained: objects.flatMap(({ id, unexplained }) =>
       unexplained.length > 0 ? [{ id, names: unexplained }] : [],
     ),
   }
 }
 
-function findAbsent(
-  objects: readonly ObjectEntry[],
-  byId: ReadonlyMap<string, ObjectEntry>,
-): MissingObject[] {
+function findAbsent(objects: readonly ObjectEntry[], known: ReadonlySet<string>): MissingObject[] {
   const absent = new Map<string, Omit<MissingObject, 'neededBy'> & { neededBy: Set<string> }>()
   for (const object of objects) {
     for (const { type, id: objectId } of object.references) {
       const id = `${type}:${objectId}`
-      if (byId.has(id)) continue
+      if (known.has(id)) continue
       const entry = absent.get(id) ?? { type, objectId, neededBy: new Set<string>() }
       entry.neededBy.add(object.id)
       absent.set(id, entry)

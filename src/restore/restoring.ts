@@ -1,10 +1,27 @@
 // Tested by test/e2e/restore.test.ts
 
 import type { Manifest } from '../archive/manifest.ts'
-import { readCatalogue } from './catalogue.ts'
+import { type ObjectEntry, readCatalogue } from './catalogue.ts'
 import { chooseObjects, type Selection } from './choose.ts'
 import type { RestoreSource } from './source.ts'
 import { sameObject } from './target.ts'
+
+/** An index pattern that promoted objects use. */
+export interface PromotedPattern {
+  /** Its id or name in the source, and in the target. */
+  readonly from: string
+  readonly to: string
+  readonly isMapped: boolean
+  /** Ids of the objects of the source that use it. */
+  readonly neededBy: readonly string[]
+}
+
+/** What a promotion changes besides ids and titles, and what it cannot change. */
+export interface PromotedParts {
+  readonly patterns: readonly PromotedPattern[]
+  /** Ids in the target of objects whose own text names an index. That text stays as it is. */
+  readonly ownTexts: readonly string[]
+}
 
 /** The source of a restore and the chosen objects. */
 export interface Restoring {
@@ -12,6 +29,13 @@ export interface Restoring {
   /** The snapshot's manifest; undefined for a folder. */
   readonly manifest: Manifest | undefined
   readonly selection: Selection
+  /** What a promotion changes; undefined when the objects are restored as they are. */
+  readonly promoted?: PromotedParts | undefined
+}
+
+/** Objects chosen from a source, with all objects of the source. */
+export interface ChosenRestoring extends Restoring {
+  readonly catalogue: readonly ObjectEntry[]
 }
 
 /** Reads a source to its end and chooses objects of it. Without names, chooses all of them. */
@@ -19,7 +43,7 @@ export async function chooseFrom(
   source: RestoreSource,
   manifest: Manifest | undefined,
   choice: { names: readonly string[] | undefined; withNeeds: boolean },
-): Promise<Restoring> {
+): Promise<ChosenRestoring> {
   const catalogue = await readCatalogue(source, sameObject)
-  return { source, manifest, selection: chooseObjects(source, catalogue, choice) }
+  return { source, manifest, selection: chooseObjects(source, catalogue, choice), catalogue }
 }

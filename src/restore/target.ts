@@ -2,7 +2,7 @@ import { retryExport } from '../archive/retry-export.ts'
 import type { SavedObjectSource } from '../archive/source.ts'
 import { createExportScanner, type ScanLimits } from '../export/export-scanner.ts'
 import { objectState } from '../objects/object-state.ts'
-import { parseSavedObject } from '../objects/saved-object.ts'
+import { parseSavedObject, type SavedObject } from '../objects/saved-object.ts'
 import type { StateOf } from './catalogue.ts'
 
 /** The service, as far as a restore needs it. */
@@ -44,6 +44,8 @@ export interface ReadTargetOptions {
   readonly stateOf: StateOf
   /** States by id. Keeps the hits of objects in another state, up to 16 MiB per type. */
   readonly keepUnless?: ReadonlyMap<string, string> | undefined
+  /** Called with each object; once more when an export is repeated. */
+  readonly onObject?: ((object: SavedObject) => void) | undefined
   readonly limits: ScanLimits
   /** Number of attempts to export a type when its body breaks off. */
   readonly attempts: number
@@ -75,7 +77,7 @@ export async function readPresent(
 function readType(
   target: RestoreTarget,
   type: string,
-  { stateOf, keepUnless, limits, attempts, retryBaseMs, signal }: ReadTargetOptions,
+  { stateOf, keepUnless, onObject, limits, attempts, retryBaseMs, signal }: ReadTargetOptions,
 ): Promise<{ states: Map<string, string>; kibanaVersion: string; hits: Map<string, Uint8Array> }> {
   const read = async (body: AsyncIterable<Uint8Array>) => {
     const states = new Map<string, string>()
@@ -83,6 +85,7 @@ function readType(
     let keptBytes = 0
     const scanner = createExportScanner(({ bytes }) => {
       const object = parseSavedObject(bytes, type)
+      onObject?.(object)
       const state = stateOf(object, bytes)
       states.set(object.id, state)
       const wanted = keepUnless?.get(object.id)

@@ -9,6 +9,7 @@ import { splitId } from '../objects/object-id.ts'
 import { connectAccount, scanLimitsOf } from '../open.ts'
 import { type AppliedRestore, applyRestore, type SentBatch } from '../restore/apply.ts'
 import { type Overwrite, readOverwrites } from '../restore/overwrites.ts'
+import { createPatternUses, type PatternUses } from '../restore/pattern-uses.ts'
 import {
   objectsToSend,
   planRestore,
@@ -91,6 +92,8 @@ export interface PreparedRestore extends AsyncDisposable {
   readonly into: Into
   readonly present: PresentState
   readonly plan: RestorePlan
+  /** Objects of the account that use the index patterns of a promotion. */
+  readonly patternUses: PatternUses
   /** What overwriting changes. */
   overwrites(): AsyncIterable<Overwrite>
   /** Reads the hits of objects of the service, by id, as far as they exist and memory allows. */
@@ -138,7 +141,8 @@ async function prepare(
   const states = new Map(selection.objects.map(({ id, state }) => [id, state]))
   options.onStep?.('reading')
   const keepUnless = choice.overwrite ? states : undefined
-  const present = await readPresent(target, { ...reading, keepUnless })
+  const patternUses = createPatternUses(restoring)
+  const present = await readPresent(target, { ...reading, keepUnless, onObject: patternUses.see })
   if (!choice.anyVersion) refuseOtherVersions(source, selection, present)
   const plan = planRestore(selection, present, choice)
   const [kibanaVersion = ''] = present.kibanaVersions.values()
@@ -147,6 +151,7 @@ async function prepare(
   return {
     ...prepared,
     into,
+    patternUses,
     overwrites: () => readOverwrites(source, plan, present),
     readHits: (ids) => readHits(target, ids, { ...reading, types: typesOf(source) }),
     checkImports,
@@ -237,7 +242,7 @@ export function digestOf({ restoring, into, plan, present }: PreparedRestore): s
 async function identify(
   target: RestoreTarget,
   { name, accountId }: AccountConfig,
-  { source }: Restoring,
+  { source, promoted }: Restoring,
   {
     into,
     signal,
@@ -249,7 +254,18 @@ async function identify(
   const other = `to restore into this account, use --into-account ${JSON.stringify(name)}`
   const hint = into === undefined ? (otherOwnerHint ?? other) : undefined
   checkOwner(account, expected, { action: 'restore into', hint })
+  if (promoted !== undefined && account.accountId === source.account?.id) {
+    throw sameAccount(name, account.accountId)
+  }
   return account
+}
+
+/** The error for a promotion into the account that the objects come from. */
+export function sameAccount(name: string, accountId: number): DashkeepError {
+  return new DashkeepError(
+    `Cannot promote into ${name}: account ${accountId} is the account that the objects come from`,
+    { kind: 'usage', hint: 'name another account' },
+  )
 }
 
 /** Takes a snapshot of the present objects when the restore overwrites some of them. */

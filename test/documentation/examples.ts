@@ -7,6 +7,7 @@ import { ownAuthorityFile } from '../http/tls-front.ts'
 import { checkout } from './blocks.ts'
 import { withoutCluster } from './cluster.ts'
 import { kubernetesExamples } from './kubernetes-examples.ts'
+import { promotionExamples } from './promotion-examples.ts'
 import { isInstalled, runShell } from './shell.ts'
 import { deleteDashboard, type World } from './world.ts'
 
@@ -272,6 +273,7 @@ export const examples: Readonly<Record<string, Run | string>> = {
   },
 
   ...kubernetesExamples,
+  ...promotionExamples,
 
   'kubectl --namespace dashkeep create secret generic dashkeep-tokens --from-file=./tokens': {
     needs: ['kubectl'],

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { findProblems } from '../../src/config/load.ts'
+import { readMapFile } from '../../src/config/map-file.ts'
 import { startTrial } from '../e2e/trial.ts'
 import { checkout, type Fence, fences, listPages, readPage } from './blocks.ts'
 import { runShell } from './shell.ts'
@@ -90,11 +91,18 @@ describe('the examples in the documentation', () => {
 
   // The YAML of docs/kubernetes.md and docs/monitoring.md is tried by test/k8s/documented.test.ts.
   const configurations = blocksOf('yaml').filter(
-    ({ place }) => !/^docs\/(kubernetes|monitoring)\.md/.test(place),
+    ({ place }) => !/^docs\/(kubernetes|monitoring|promotion)\.md/.test(place),
   )
   it.each(configurations)('are a valid configuration: $place', async ({ text }) => {
     const document = { service: { baseUrl: 'https://api.example.com' }, ...parse(text) }
     expect((await findProblems(document, (place) => place)).problems).toEqual([])
+  })
+
+  const maps = blocksOf('yaml').filter(({ place }) => place.startsWith('docs/promotion.md'))
+  it.each(maps)('are a valid map: $place', async ({ text }) => {
+    await using trial = await startTrial()
+    const read = await readMapFile(await trial.write('map.yaml', text), ['team-a', 'team-b'])
+    expect(read('team-a').indexPatterns.get('shop-*')).toBe('team-shop-*')
   })
 
   it.each(blocksOf('ts'))('are programs that work: $place', async ({ text }) => {

@@ -14,7 +14,10 @@ const dayMs = 24 * 60 * 60 * 1000
 const prefix = { DASHKEEP_PATH_PREFIX: '/v1' }
 
 const subAccounts = [
-  { accountId: 100011, accountName: 'Team A', settings: { maxDailyGB: 5, retentionDays: 7 } },
+  {
+    ...{ accountId: 100011, accountName: 'Team A', apiTokens: ['team-a-token'] },
+    ...{ kibanaVersion: '7.10.2', settings: { maxDailyGB: 5, retentionDays: 7 } },
+  },
   { accountId: 100012, accountName: 'Team B', settings: { maxDailyGB: 1, retentionDays: 7 } },
 ]
 

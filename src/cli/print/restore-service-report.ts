@@ -8,12 +8,11 @@ import {
   type RestoreAction,
   type RestorePlan,
 } from '../../restore/plan.ts'
-import type { Restoring } from '../../restore/restoring.ts'
+import type { PromotedParts } from '../../restore/restoring.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import {
   errorsOfRestore,
   exitCodeOfRestore,
-  type Into,
   type PreparedRestore,
 } from '../../run/restore-to-service.ts'
 import { plural } from '../../wording.ts'
@@ -24,9 +23,7 @@ import { fitText, formatObject, roomBeside } from './table.ts'
 
 /** The plan and the result of a restore to the service. */
 interface Outcome {
-  readonly restoring: Restoring
-  readonly into: Into
-  readonly plan: RestorePlan
+  readonly prepared: Pick<PreparedRestore, 'restoring' | 'into' | 'plan' | 'patternUses'>
   /** The changes by overwriting; only with `--json`. */
   readonly patches: ReadonlyMap<PlannedObject, readonly PatchOperation[]> | undefined
   readonly agreed: boolean
@@ -52,11 +49,10 @@ const INDENT = '      '
 const MAX_DIFFERENCES = 10
 
 /** Prints the plan, the changes by overwriting, and the objects that must exist. */
-export async function printPlan(
-  terminal: Terminal,
-  { restoring, into: { account, address }, plan, overwrites }: PreparedRestore,
-): Promise<void> {
+export async function printPlan(terminal: Terminal, prepared: PreparedRestore): Promise<void> {
   const { colors } = terminal
+  const { restoring, plan, overwrites } = prepared
+  const { account, address } = prepared.into
   const { selection } = restoring
   printSource(terminal, restoring)
   terminal.print(`Into account ${account.accountId} (${account.accountName}) at ${address}`)
@@ -76,11 +72,50 @@ export async function printPlan(
     if (sign === undefined) continue
     printList(terminal, objects, (planned) => {
       const line = formatObject(terminal, shown[action](sign), planned.entry)
-      return [line, ...(changes.get(planned) ?? [])]
+      return [line, ...formatOrigin(terminal, planned), ...(changes.get(planned) ?? [])]
     })
   }
-  printNeeds(terminal, selection, plan.missing)
+  const { promoted } = restoring
+  if (promoted === undefined) printNeeds(terminal, selection, plan.missing)
+  else {
+    printNeeds(terminal, { ...selection, indexPatterns: [] }, plan.missing)
+    printPromoted(terminal, promoted, prepared)
+  }
   terminal.print()
+}
+
+/** The line that names the object of the source, when a promotion gave it another id. */
+function formatOrigin({ colors }: Terminal, { entry: { id, from } }: PlannedObject): string[] {
+  return from === undefined || from.id === id ? [] : [colors.dim(`${INDENT}from ${from.id}`)]
+}
+
+/** Prints the index patterns of a promotion, and what it cannot change. */
+function printPromoted(
+  terminal: Terminal,
+  { patterns, ownTexts }: PromotedParts,
+  { patternUses }: Pick<PreparedRestore, 'patternUses'>,
+): void {
+  const { colors } = terminal
+  if (patterns.length > 0) {
+    terminal.print('Index patterns, which must exist because no export includes them:')
+    printList(terminal, patterns, ({ from, to, isMapped, neededBy }) => {
+      const change = from === to ? `${to} stays` : `${from} → ${to}`
+      const uses = patternUses.count(to)
+      const other = plural(uses, 'other object')
+      const proof =
+        uses > 0
+          ? `used by ${other} of the account`
+          : 'not proven: no other object of the account uses it'
+      const notes = [
+        `for ${plural(neededBy.length, 'object')}`,
+        ...(isMapped ? [] : ['not in the map']),
+      ]
+      return `  ${change}  ${colors.dim(`${notes.join(', ')}; ${proof}`)}`
+    })
+  }
+  if (ownTexts.length === 0) return
+  terminal.print('Objects that name indexes in text of their own, which stays as it is:')
+  printList(terminal, ownTexts, (id) => `  ${id}`)
 }
 
 /** The lines that describe the changes by overwriting. */
@@ -104,7 +139,8 @@ async function describeChanges(
 /** Prints the result. */
 export function printOutcome(terminal: Terminal, outcome: Outcome): void {
   const { colors } = terminal
-  const { plan, before, applied, restoring } = outcome
+  const { before, applied } = outcome
+  const { plan, restoring } = outcome.prepared
   const total = objectsToSend(plan).length
   if (applied === undefined) {
     terminal.print(total === 0 ? nothingToSend(plan) : 'Nothing was sent')
@@ -168,7 +204,8 @@ function printEnds(
 
 /** Stable members for programs; docs/json-output.md documents them. */
 export function toJson(outcome: Outcome): JsonDocument {
-  const { restoring, into, plan, patches, agreed, before, applied } = outcome
+  const { patches, agreed, before, applied } = outcome
+  const { restoring, into, plan, patternUses } = outcome.prepared
   const { account, address, config } = into
   const byAction = (action: RestoreAction) =>
     plan.objects
@@ -182,14 +219,21 @@ export function toJson(outcome: Outcome): JsonDocument {
     leave: byAction('leave'),
     same: byAction('same').length,
     ...needsToJson(restoring.selection, plan.missing),
+    promoted: restoring.promoted && {
+      patterns: restoring.promoted.patterns.map((pattern) => ({
+        ...pattern,
+        usedByOthers: patternUses.count(pattern.to),
+      })),
+      ownTexts: restoring.promoted.ownTexts,
+    },
     done: agreed,
     before,
     result: applied && resultToJson(applied),
   }
 }
 
-function describe({ entry: { id, title } }: PlannedObject) {
-  return { id, title }
+function describe({ entry: { id, title, from } }: PlannedObject) {
+  return { id, title, from: from && { ...from } }
 }
 
 function resultToJson(applied: AppliedRestore) {

@@ -23,6 +23,10 @@ export function declareRestore(program: Command, run: Run): void {
     .option('--to-service', 'import the objects into the account')
     .option('--into-account <name>', 'with --to-service: another configured account, by name or id')
     .option(
+      '--map <file>',
+      'with --into-account: promote the objects, with the ids, index patterns and titles of this file',
+    )
+    .option(
       '--drill',
       'restore every account into a temporary sandbox to prove that it works; changes nothing; needs disk space in TMPDIR',
     )
@@ -41,5 +45,6 @@ Examples:
   dashkeep restore --object 'Shop overview' --to-service            show the plan, ask, restore
   dashkeep restore --object 'Shop overview' --to-service --dry-run  show the plan only
   dashkeep restore '3 days ago' --to /tmp/objects                   write the objects to files
+  dashkeep restore --to-service --into-account team-a --map map.yaml  promote into another account
   dashkeep restore --pretty ./objects --git --all                   commit every snapshot to git
   dashkeep restore --drill                                          prove that backups restore`

@@ -1,8 +1,10 @@
+import type { MapFile } from '../../config/map-file.ts'
 import type { PatchOperation } from '../../objects/diff-objects.ts'
 import { stringifyLossless } from '../../objects/lossless-json.ts'
 import type { Overwrite } from '../../restore/overwrites.ts'
 import { objectsToSend, type PlannedObject, type RestorePlan } from '../../restore/plan.ts'
-import type { Restoring } from '../../restore/restoring.ts'
+import { promote } from '../../restore/promote.ts'
+import type { ChosenRestoring } from '../../restore/restoring.ts'
 import {
   exitCodeOfRestore,
   type PreparedRestore,
@@ -19,19 +21,30 @@ import { createIdentify, findAccount } from '../select/choose-account.ts'
 import { type Answer, confirm, notConfirmed, type Terminal } from '../terminal.ts'
 import type { RestoreOptions } from './restore-options.ts'
 
+/** What is restored to the service. */
+export interface GivenRestore {
+  readonly context: Context
+  readonly store: ObjectStore | undefined
+  readonly chosen: ChosenRestoring
+  /** The map of a promotion. */
+  readonly map: MapFile | undefined
+}
+
 /** Shows the plan of a restore to the service, asks, sends the objects and checks the result. */
 export async function restoreToService(
   terminal: Terminal,
   options: RestoreOptions,
-  given: { context: Context; store: ObjectStore | undefined; restoring: Restoring },
+  given: GivenRestore,
 ): Promise<number> {
-  const { context, store, restoring } = given
+  const { context, store, chosen, map } = given
   const { signal } = terminal
   const { intoAccount } = options
   const into =
     intoAccount === undefined
       ? undefined
       : await findAccount(context.config, intoAccount, createIdentify(context, terminal))
+  const isPromotion = map !== undefined && into !== undefined
+  const restoring = isPromotion ? await promote(chosen, map(into.name)) : chosen
   const using = optionsOf(terminal, context, store)
   await using prepared = await prepareRestore(restoring, { ...options, into }, using)
   const { plan } = prepared
@@ -41,7 +54,7 @@ export async function restoreToService(
   const answer = await ask(terminal, options, prepared)
   const agreed = answer === 'yes'
   const { before, applied } = agreed ? await prepared.apply() : {}
-  const outcome = { restoring, into: prepared.into, plan, patches, agreed, before, applied }
+  const outcome = { prepared, patches, agreed, before, applied }
   if (terminal.json) terminal.printJson(toJson(outcome), stringifyLossless)
   else printOutcome(terminal, outcome)
   signal.throwIfAborted()

@@ -1,6 +1,8 @@
 import { readManifest } from '../../archive/archive.ts'
 import type { Manifest } from '../../archive/manifest.ts'
 import type { ConfigNeed } from '../../config/load.ts'
+import { type MapFile, readMapFile } from '../../config/map-file.ts'
+import { expandHome } from '../../config/paths.ts'
 import { DashkeepError } from '../../errors.ts'
 import { openEncryption, scanLimitsOf } from '../../open.ts'
 import { folderSource } from '../../restore/folder-source.ts'
@@ -36,24 +38,31 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
     return restoreToGit(terminal, options)
   }
   const context = await createContext(terminal, options, needsOf(options))
+  const map = await readMap(options, context)
   await using stack = new AsyncDisposableStack()
   const store = context.config.store && (await openWatchedArchive(terminal, context))
   if (store) stack.defer(() => store.close())
   terminal.progress.begin('listing', { unit: 'file', counting: 'list' })
   const opened = await openSource(terminal, options, context, store)
   terminal.progress.begin('reading the objects', { totalBytes: storedBytesOf(opened.manifest) })
-  const restoring = await chooseFrom(opened.source, opened.manifest, {
+  const chosen = await chooseFrom(opened.source, opened.manifest, {
     names: options.object,
     withNeeds: !options.withoutReferences,
   })
   if (options.toService) {
     const { restoreToService } = await import('./restore-service.ts')
-    return restoreToService(terminal, options, { context, store, restoring })
+    return restoreToService(terminal, options, { context, store, chosen, map })
   }
   terminal.progress.begin('writing', { totalBytes: storedBytesOf(opened.manifest) })
-  const written = await writeFiles(restoring, options)
-  report(terminal, restoring, written)
+  const written = await writeFiles(chosen, options)
+  report(terminal, chosen, written)
   return exitCodes.done
+}
+
+/** Reads the map of a promotion before anything else is read, so that its problems show at once. */
+function readMap({ map }: RestoreOptions, { config }: Context): Promise<MapFile> | undefined {
+  const names = config.accounts.map(({ name }) => name)
+  return map === undefined ? undefined : readMapFile(expandHome(map), names)
 }
 
 /** The size of all stored files of a snapshot. */
@@ -87,6 +96,9 @@ function checkOptions(options: RestoreOptions): void {
   }
   if (options.record && !options.drill) {
     throw usage('--record needs --drill', 'use restore --drill --record')
+  }
+  if (options.map !== undefined && options.intoAccount === undefined) {
+    throw usage('--map needs --into-account', 'name the account to promote into')
   }
   if (options.from !== undefined && (options.snapshot !== undefined || options.drill)) {
     throw usage('--from and a snapshot exclude each other', 'use one of them')

@@ -1,0 +1,179 @@
+import { createHeapBudget } from '../archive/heap-budget.ts'
+import { DashkeepError } from '../errors.ts'
+import { deriveId } from '../objects/derive-id.ts'
+import { stringifyLossless } from '../objects/lossless-json.ts'
+import { namesIndexInText } from '../objects/own-text.ts'
+import { indexPatternType } from '../objects/references.ts'
+import { type Rename, rewriteObject } from '../objects/rewrite-object.ts'
+import { parseSavedObject, type SavedObject } from '../objects/saved-object.ts'
+import { type ObjectEntry, toEntry } from './catalogue.ts'
+import { describeSelection } from './choose.ts'
+import { readChosen } from './read-chosen.ts'
+import type { ChosenRestoring, PromotedParts, PromotedPattern, Restoring } from './restoring.ts'
+import type { RestoreSource } from './source.ts'
+import { sameObject } from './target.ts'
+
+/** How objects change on their way into another account. */
+export interface Promotion {
+  /** `derive` gives each object an id made from the source account and its own id. */
+  readonly ids: 'keep' | 'derive'
+  /** Goes before the title of each object; may be empty. */
+  readonly titlePrefix: string
+  /** From ids or names of index patterns of the source to those of the target. */
+  readonly indexPatterns: ReadonlyMap<string, string>
+  /** Whether index patterns that `indexPatterns` lacks stay as they are. Otherwise, they are refused. */
+  readonly keepsUnmapped: boolean
+  /** The name of the map, for messages. */
+  readonly label: string
+}
+
+/** Largest number of names in a hint. */
+const MAX_NAMED = 20
+
+/**
+ * Makes a restore of the chosen objects as a promotion changes them. All of its objects, ids and
+ * titles are those of the target.
+ *
+ * Throws a `usage` error when an index pattern is not mapped, when two objects would get the same id, and
+ * when the ids cannot be derived.
+ */
+export async function promote(
+  chosen: ChosenRestoring,
+  promotion: Promotion,
+): Promise<Restoring & { readonly promoted: PromotedParts }> {
+  const { source, selection } = chosen
+  const renameObject = createRename(chosen, promotion)
+  const uses = createUses(promotion)
+  const budget = createHeapBudget(`promote ${source.label}`)
+  const entries: ObjectEntry[] = []
+  const ownTexts: string[] = []
+  for (const { type } of source.exports) {
+    for await (const { entry: from, hit } of readChosen(source, type, selection.objects)) {
+      const original = parseSavedObject(hit, type)
+      if (original.id === '') throw withoutId(from, source)
+      const rename = uses.record(renameObject, from.id)
+      const bytes = rewriteHit(original, hit, { rename, titlePrefix: promotion.titlePrefix })
+      const object = parseSavedObject(bytes, type)
+      if (namesIndexInText(object)) ownTexts.push(object.id)
+      const entry = toEntry(object, {
+        exportType: type,
+        index: from.index,
+        state: sameObject(object, bytes),
+      })
+      budget.hold(entry.id, entry.title, from.id, from.title)
+      budget.check()
+      entries.push({ ...entry, from: { id: from.id, title: from.title } })
+    }
+  }
+  refuseSharedIds(entries)
+  const patterns = uses.list()
+  refuseUnmapped(patterns, promotion)
+  return {
+    ...chosen,
+    source: promotedSource(source, uses.record(renameObject), promotion),
+    selection: describeSelection(source, entries, { ...selection, known: entries }),
+    promoted: { patterns, ownTexts },
+  }
+}
+
+/** The source with every hit as the promotion changes it. */
+function promotedSource(
+  source: RestoreSource,
+  rename: Rename,
+  { titlePrefix }: Promotion,
+): RestoreSource {
+  return {
+    ...source,
+    async *readHits(type) {
+      for await (const hit of source.readHits(type)) {
+        yield rewriteHit(parseSavedObject(hit, type), hit, { rename, titlePrefix })
+      }
+    },
+  }
+}
+
+/** Returns the same bytes when nothing changes. */
+function rewriteHit(
+  object: SavedObject,
+  hit: Uint8Array,
+  { rename, titlePrefix }: { rename: Rename; titlePrefix: string },
+): Uint8Array {
+  const retitle = (title: string) => titlePrefix + title
+  const rewritten = stringifyLossless(rewriteObject(object, { rename, retitle }))
+  return rewritten === stringifyLossless(object.hit) ? hit : Buffer.from(rewritten)
+}
+
+/**
+ * Renames the objects of the source, also those that are not chosen: they have their new ids in the
+ * target if they were promoted before. Other ids stay.
+ */
+function createRename({ source, catalogue }: ChosenRestoring, { ids, label }: Promotion): Rename {
+  if (ids === 'keep') return (_type, id) => id
+  const { account } = source
+  if (account === undefined) {
+    throw new DashkeepError(
+      `Cannot derive ids: ${source.label} does not name the account of its objects`,
+      { kind: 'usage', hint: `set ids: keep in ${label}, or promote from a snapshot` },
+    )
+  }
+  const known = new Set(catalogue.map(({ id }) => id))
+  return (type, id) => (known.has(`${type}:${id}`) ? deriveId(account.id, type, id) : id)
+}
+
+/** Renames index patterns and records which objects use them. */
+function createUses({ indexPatterns }: Promotion) {
+  const uses = new Map<string, Set<string>>()
+  return {
+    record:
+      (renameObject: Rename, user?: string): Rename =>
+      (type, id) => {
+        if (type !== indexPatternType) return renameObject(type, id)
+        if (user !== undefined) uses.set(id, (uses.get(id) ?? new Set()).add(user))
+        return indexPatterns.get(id) ?? id
+      },
+    list: (): PromotedPattern[] =>
+      [...uses].map(([from, neededBy]) => ({
+        from,
+        to: indexPatterns.get(from) ?? from,
+        isMapped: indexPatterns.has(from),
+        neededBy: [...neededBy],
+      })),
+  }
+}
+
+function withoutId({ title }: ObjectEntry, { label }: RestoreSource): DashkeepError {
+  const named = title === undefined ? 'an object' : `the object ${JSON.stringify(title)}`
+  return new DashkeepError(`Cannot promote ${named} of ${label}: it has no id`, {
+    kind: 'usage',
+    hint: 'choose other objects with --object',
+  })
+}
+
+function refuseSharedIds(entries: readonly ObjectEntry[]): void {
+  const groups = [...Map.groupBy(entries, ({ id }) => id)].filter(([, { length }]) => length > 1)
+  if (groups.length === 0) return
+  throw new DashkeepError('Cannot promote: several objects would get the same id', {
+    kind: 'usage',
+    problems: groups.slice(0, MAX_NAMED).map(([id, group]) => {
+      const from = group.map(({ from, title }) => `${from?.id} (${title ?? 'no title'})`)
+      return `${id}: ${from.join(', ')}`
+    }),
+    hint: 'the source has several objects with the same id; choose other objects with --object',
+  })
+}
+
+function refuseUnmapped(
+  patterns: readonly PromotedPattern[],
+  { keepsUnmapped, label }: Promotion,
+): void {
+  const unmapped = patterns.filter(({ isMapped }) => !isMapped)
+  if (keepsUnmapped || unmapped.length === 0) return
+  throw new DashkeepError(`Cannot promote: ${label} does not map all index patterns`, {
+    kind: 'usage',
+    problems: unmapped.map(({ from, neededBy: [first, ...others] }) => {
+      const more = others.length > 0 ? ` and ${others.length} more` : ''
+      return `${JSON.stringify(from)}: used by ${first}${more}`
+    }),
+    hint: 'add them to indexPatterns, or set unmapped: keep to leave them as they are',
+  })
+}
