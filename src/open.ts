@@ -1,12 +1,17 @@
 // Tested by test/e2e/configuration.test.ts
 
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { encodeList, subAccountsType } from './accounts/list-document.ts'
 import type { SubAccountService } from './accounts/service.ts'
 import { checkOwner } from './archive/check-owner.ts'
 import type { SavedObjectSource } from './archive/source.ts'
-import type { AccountConfig, Config, CopyConfig, Environment } from './config/config.ts'
+import type { AccountConfig, Config, Environment, StoreConfig } from './config/config.ts'
 import { readSecret } from './config/secrets.ts'
+import { findOverlap } from './config/store-addresses.ts'
 import { createOpener, createSealer, type Opener, type Sealer } from './datafile/encryption.ts'
+import { DashkeepError } from './errors.ts'
 import { defaultScanLimits, type ScanLimits } from './export/export-scanner.ts'
 import type { Logger } from './log.ts'
 import type { ServiceClient } from './service/client.ts'
@@ -35,13 +40,42 @@ export async function openArchive(
   })
 }
 
-/** Opens a copy of the archive. */
+/** Opens a copy of the archive. Throws a `usage` error when the two are not apart. */
 export async function openCopy(
-  copy: CopyConfig,
+  copy: StoreConfig & { readonly name: string },
   config: Config,
   { env, log }: { env: Environment; log: Logger },
 ): Promise<ObjectStore> {
+  await refuseOverlap(copy, config.store)
   return openArchive({ ...config, store: copy }, { env, log: log.child({ copy: copy.name }) })
+}
+
+async function refuseOverlap(copy: StoreConfig, archive: StoreConfig | undefined): Promise<void> {
+  if (archive === undefined) return
+  const overlap = findOverlap(await resolveLinks(copy), await resolveLinks(archive))
+  if (overlap === undefined) return
+  const state = {
+    same: 'that is the archive itself',
+    inside: 'it is inside the archive',
+    around: 'it contains the archive',
+  }[overlap]
+  throw new DashkeepError(`Cannot use ${copy.url} as a copy: ${state}`, {
+    kind: 'usage',
+    hint: 'name a store that is not lost together with the archive',
+  })
+}
+
+/** The same store, without symbolic links in the path of a folder. */
+async function resolveLinks({ url, endpoint }: StoreConfig): Promise<StoreConfig> {
+  if (!url.startsWith('file:') || !URL.canParse(url)) return { url, endpoint }
+  return { url: pathToFileURL(await realPathOf(fileURLToPath(url))).href }
+}
+
+/** The path without symbolic links. The last folders of the path need not exist. */
+async function realPathOf(path: string): Promise<string> {
+  const parent = dirname(path)
+  if (parent === path) return path
+  return realpath(path).catch(async () => join(await realPathOf(parent), basename(path)))
 }
 
 /** The environment in which only the profile gives credentials. */

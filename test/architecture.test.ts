@@ -74,6 +74,7 @@ const arrows: Record<string, readonly string[]> = {
     'archive',
     'config',
     'datafile',
+    'errors',
     'export',
     'log',
     'service',

@@ -47,18 +47,18 @@ export async function copyPins(
   { source, target }: { source: ObjectStore; target: ObjectStore },
   { only, signal }: { only?: ReadonlySet<number> | undefined; signal?: AbortSignal | undefined },
 ): Promise<number> {
-  const prefixes = only ? [...only].map((accountId) => pinKey(accountId, '')) : [`${pinFolder}/`]
+  const [first] = only?.size === 1 ? only : []
+  const prefix = first === undefined ? `${pinFolder}/` : pinKey(first, '')
+  const isChosen = (key: string) => only?.has(Number(key.split('/')[1])) ?? true
+  const pins = (await listPinKeys(source, prefix, { signal })).filter(isChosen)
+  const there = new Set(pins.length > 0 ? await listPinKeys(target, prefix, { signal }) : [])
   let copied = 0
-  for (const prefix of prefixes) {
-    const pins = await listPinKeys(source, prefix, { signal })
-    const there = new Set(pins.length > 0 ? await listPinKeys(target, prefix, { signal }) : [])
-    for (const key of pins) {
-      if (there.has(key)) continue
-      const note = await source.get(key, { maxBytes: MAX_PIN_BYTES, signal })
-      if (note === undefined) continue
-      await target.put(key, note, { signal })
-      copied += 1
-    }
+  for (const key of pins) {
+    if (there.has(key)) continue
+    const note = await source.get(key, { maxBytes: MAX_PIN_BYTES, signal })
+    if (note === undefined) continue
+    await target.put(key, note, { signal })
+    copied += 1
   }
   return copied
 }

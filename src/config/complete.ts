@@ -2,7 +2,14 @@ import type { RetentionPolicy } from '../archive/retention.ts'
 import { defaultTakeOptions } from '../archive/take-options.ts'
 import { defaultScanLimits } from '../export/export-scanner.ts'
 import { defaultServiceLimits } from '../service/limits.ts'
-import { type Config, defaultTypes, type Limits, type ScheduleConfig } from './config.ts'
+import {
+  archiveName,
+  type Config,
+  type CopyConfig,
+  defaultTypes,
+  type Limits,
+  type ScheduleConfig,
+} from './config.ts'
 import { parseDuration } from './duration.ts'
 import { completeNotification } from './notifications.ts'
 import type { FileConfig } from './schema.ts'
@@ -26,12 +33,12 @@ const defaultLimits: Limits = {
 /** Fills in the defaults. */
 export function complete(
   file: FileConfig,
-  outside: Pick<Config, 'accounts' | 'management' | 'shard' | 'findProxy'>,
+  outside: Pick<Config, 'accounts' | 'management' | 'stores' | 'shard' | 'findProxy'>,
 ): Config {
   return {
     ...outside,
     store: file.store?.url === undefined ? undefined : completeStore(file.store),
-    copies: (file.copies ?? []).map(completeStore),
+    copies: (file.copies ?? []).map(completeCopy),
     importPath: file.service?.importPath || '/kibana/import',
     types: file.types ?? defaultTypes,
     compression: file.compression ?? 'zstd',
@@ -58,6 +65,22 @@ type StoreSection = NonNullable<FileConfig['store']>
 function completeStore<Section extends StoreSection>({ url = '', lock, ...others }: Section) {
   if (lock === undefined) return { ...others, url }
   return { ...others, url, lock: { mode: lock.mode, durationMs: parseDuration(lock.duration) } }
+}
+
+/** All stores that a configuration names: the archive and its copies. */
+export function completeStores({ store, copies = [] }: FileConfig): CopyConfig[] {
+  const archive = store?.url === undefined ? [] : [completeCopy({ ...store, name: archiveName })]
+  return [...archive, ...copies.map(completeCopy)]
+}
+
+type CopySection = StoreSection &
+  Pick<NonNullable<FileConfig['copies']>[number], 'name'> & {
+    newerOnly?: boolean | undefined
+    deadline?: string | undefined
+  }
+
+function completeCopy({ deadline = '30m', ...copy }: CopySection): CopyConfig {
+  return { ...completeStore(copy), deadlineMs: parseDuration(deadline) }
 }
 
 function completeSchedule(schedule: NonNullable<FileConfig['schedule']>): ScheduleConfig {

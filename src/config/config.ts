@@ -32,8 +32,10 @@ export interface Config {
   /** The part of the accounts that this process backs up; undefined for all accounts. */
   readonly shard: Shard | undefined
   readonly store: StoreConfig | undefined
-  /** Stores that hold a copy of the archive. */
+  /** Stores that hold a copy of the archive; none when `--store` names another archive. */
   readonly copies: readonly CopyConfig[]
+  /** All stores that are configured, by name: the archive and its copies, whatever `--store` names. */
+  readonly stores: readonly CopyConfig[]
   /** Path of imports, after the path prefix. The specification does not contain it. */
   readonly importPath: string
   readonly types: readonly string[]
@@ -79,6 +81,8 @@ export interface CopyConfig extends StoreConfig {
   readonly name: string
   /** Whether `copy` leaves out snapshots that are older than the newest one of the copy. */
   readonly newerOnly?: boolean | undefined
+  /** After a run, a copy that takes longer is stopped. The next run continues. */
+  readonly deadlineMs: number
 }
 
 /** How files are encrypted and decrypted. */
@@ -151,6 +155,9 @@ export interface Limits {
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
+
+/** The name by which `--to` and `--store` take the configured archive. */
+export const archiveName = 'archive'
 
 /** Name of the one account that the environment configures. */
 export const soleAccountName = 'default'

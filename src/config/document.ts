@@ -1,4 +1,4 @@
-import type { AccountConfig, Config, StoreConfig } from './config.ts'
+import type { AccountConfig, Config, CopyConfig, StoreConfig } from './config.ts'
 import { formatDuration } from './duration.ts'
 
 /**
@@ -14,7 +14,7 @@ export function toDocument(config: Config): object {
     accounts: accounts.length > 0 ? accounts : undefined,
     management: management && withoutName(management),
     store: store && withLockAsText(store),
-    copies: copies.length > 0 ? copies.map(withLockAsText) : undefined,
+    copies: copies.length > 0 ? copies.map(copyToSection) : undefined,
     types,
     compression,
     encryption,
@@ -42,6 +42,10 @@ function withoutName({ name: _, ...account }: AccountConfig): object {
 function withLockAsText({ lock, ...store }: StoreConfig): object {
   if (lock === undefined) return store
   return { ...store, lock: { mode: lock.mode, duration: formatDuration(lock.durationMs) } }
+}
+
+function copyToSection({ deadlineMs, ...copy }: CopyConfig): object {
+  return { ...withLockAsText(copy), deadline: formatDuration(deadlineMs) }
 }
 
 function withinAsText({ withinMs, ...rules }: NonNullable<Config['retention']>): object {

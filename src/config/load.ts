@@ -1,7 +1,7 @@
 import { DashkeepError } from '../errors.ts'
 import { readProxies } from '../http/proxy.ts'
-import { complete } from './complete.ts'
-import type { AccountConfig, Config, Environment } from './config.ts'
+import { complete, completeStores } from './complete.ts'
+import { type AccountConfig, archiveName, type Config, type Environment } from './config.ts'
 import { describeIssues, expectation } from './issues.ts'
 import { addLists, findIgnoredAddresses, findSources } from './lists.ts'
 import { expandHome, toStoreUrl } from './paths.ts'
@@ -10,6 +10,7 @@ import { findConflicts } from './rules.ts'
 import { type FileConfig, fileSchema } from './schema.ts'
 import { isSection, listAt, type Section, valueAt, withValue } from './section.ts'
 import { readShard } from './shards.ts'
+import { findOverlap } from './store-addresses.ts'
 import {
   findUnknownVariables,
   type Override,
@@ -46,18 +47,22 @@ export async function loadConfig(
   const problems = [...variables.problems.values()]
   problems.push(...findIgnoredAddresses(file, variables))
   const { document: listed, sources } = addLists(file, variables, problems)
-  const { document, sourceOf } = layer(listed, sources, [
-    ...overridesOf(variables, env),
-    ...overridesOfFlags(flags, listAt(listed, 'copies')),
-  ])
+  const ofVariables = overridesOf(variables, env)
+  const configured = layer(listed, sources, ofVariables)
+  const ofFlags = overridesOfFlags(flags, configured.document)
+  const { document, sourceOf } = layer(listed, sources, [...ofVariables, ...ofFlags])
   problems.push(...findUnknownVariables(env, findSources(document)))
   const checked = await findProblems(document, sourceOf)
-  problems.push(...checked.problems)
+  const inFile = flags.store
+    ? await findProblems(configured.document, configured.sourceOf)
+    : checked
+  problems.push(...new Set([...checked.problems, ...inFile.problems]))
   const shard = readShard(variables, env, { flag: flags.shard, problems })
   const findProxy = readProxies(env, problems)
   problems.push(...findMissing(document, needs, variables))
-  if (problems.length > 0 || !checked.data) throw unusable(path, problems)
-  return complete(checked.data, { ...resolveAccounts(checked.data), shard, findProxy })
+  if (problems.length > 0 || !checked.data || !inFile.data) throw unusable(path, problems)
+  const stores = completeStores(inFile.data)
+  return complete(checked.data, { ...resolveAccounts(checked.data), stores, shard, findProxy })
 }
 
 /** Validates a document. `sourceOf` returns the source of the value at a place, for its problem. */
@@ -80,22 +85,34 @@ function withoutFile({ problems }: Variables): Section {
   return {}
 }
 
-/** Reads `--store`: an address, or the name of a copy, whose section then replaces `store`. */
-function overridesOfFlags(
-  { store, logLevel }: ConfigFlags,
-  copies: readonly unknown[],
-): Override[] {
-  const copy = copies.find((one) => store !== undefined && valueAt(one, 'name') === store)
-  const { name, newerOnly, ...section } = isSection(copy) ? copy : {}
-  const stores = isSection(copy)
-    ? [
-        { place: 'store', value: section, source: '--store' },
-        { place: 'copies', value: copies.filter((one) => one !== copy), source: '--store' },
-      ]
-    : [{ place: 'store.url', value: toStoreUrl(store, '.'), source: '--store' }]
-  return [...stores, { place: 'logLevel', value: logLevel, source: '--log-level' }].filter(
-    ({ value }) => value !== undefined,
-  )
+/**
+ * Reads `--store`: an address, or the name of a configured store. Another store than the archive
+ * replaces the `store` section, and has no copies.
+ */
+function overridesOfFlags({ store, logLevel }: ConfigFlags, configured: Section): Override[] {
+  const overrides = [
+    ...overridesOfStore(store, configured),
+    { place: 'logLevel', value: logLevel, source: '--log-level' },
+  ]
+  return overrides.filter(({ value }) => value !== undefined)
+}
+
+function overridesOfStore(store: string | undefined, configured: Section): Override[] {
+  if (store === undefined) return []
+  const source = '--store'
+  const url = toStoreUrl(store, '.') as string
+  const isMeant = (section: unknown, name: unknown): section is Section => {
+    const address = valueAt(section, 'url')
+    if (!isSection(section) || typeof address !== 'string') return false
+    return name === store || findOverlap({ url: address }, { url }) === 'same'
+  }
+  if (isMeant(configured.store, archiveName)) return []
+  const copy = listAt(configured, 'copies').find((one) => isMeant(one, valueAt(one, 'name')))
+  const { name, newerOnly, deadline, ...section } = isSection(copy) ? copy : {}
+  return [
+    copy ? { place: 'store', value: section, source } : { place: 'store.url', value: url, source },
+    { place: 'copies', value: [], source },
+  ]
 }
 
 /** Replaces values of the file by variables and flags, and records the source of each value. */

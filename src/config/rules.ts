@@ -1,4 +1,6 @@
+import { archiveName } from './config.ts'
 import { isSection, listAt, type Section, valueAt } from './section.ts'
+import { describeOverlap, findOverlap } from './store-addresses.ts'
 
 /** A place and its problem. */
 type Problem = readonly [place: string, text: string]
@@ -23,6 +25,12 @@ const rules: readonly ((document: Section) => readonly Problem[])[] = [
       ([index, found]) => [`copies.${index}.name`, `${found} comes twice`],
     ),
   (document) =>
+    listAt(document, 'copies').flatMap((copy, index) =>
+      valueAt(copy, 'name') === archiveName
+        ? [[`copies.${index}.name`, `"${archiveName}" is the name of the archive itself`]]
+        : [],
+    ),
+  (document) =>
     findTwice(listAt(document, 'types')).map(([index, found]) => [
       `types.${index}`,
       `${found} comes twice`,
@@ -34,7 +42,7 @@ const rules: readonly ((document: Section) => readonly Problem[])[] = [
     listAt(document, 'copies').flatMap((copy, index) =>
       findStoreConflicts(copy, `copies.${index}`),
     ),
-  findSameAddresses,
+  findOverlaps,
   findEncryptionConflicts,
   (document) =>
     valueAt(document, 'schedule.pruneAfter') === true && document.retention === undefined
@@ -101,14 +109,27 @@ function findStoreConflicts(store: unknown, place: string): Problem[] {
   return problems
 }
 
-function findSameAddresses(document: Section): Problem[] {
-  const addresses = [valueAt(document, 'store.url')]
-  addresses.push(...listAt(document, 'copies').map((copy) => valueAt(copy, 'url')))
-  const plain = addresses.map((url) => (typeof url === 'string' ? url.replace(/\/+$/, '') : url))
-  return findTwice(plain).map(([index, found]) => [
-    `copies.${index - 1}.url`,
-    `${found} is also the address of ${plain.indexOf(plain[index]) === 0 ? 'the archive' : 'another copy'}`,
-  ])
+/** Finds copies that are not apart from the archive and from each other. */
+function findOverlaps(document: Section): Problem[] {
+  const places = [
+    { place: 'store', what: 'the archive', section: document.store },
+    ...listAt(document, 'copies').map((section, index) => {
+      return { place: `copies.${index}`, what: 'another copy', section }
+    }),
+  ].flatMap(({ section, ...others }) => {
+    const [url, endpoint] = [valueAt(section, 'url'), valueAt(section, 'endpoint')]
+    if (typeof url !== 'string') return []
+    return [{ ...others, address: { url, ...(typeof endpoint === 'string' && { endpoint }) } }]
+  })
+  return places.flatMap(({ place, address }, index): Problem[] => {
+    const problems = places.slice(0, index).flatMap((other): Problem[] => {
+      const overlap = findOverlap(address, other.address)
+      if (overlap === undefined) return []
+      const found = JSON.stringify(address.url)
+      return [[`${place}.url`, `${found} ${describeOverlap(overlap)} ${other.what}`]]
+    })
+    return problems.slice(0, 1)
+  })
 }
 
 function findEncryptionConflicts({ encryption }: Section): Problem[] {

@@ -139,6 +139,11 @@ const copies = z
         .describe(
           'Copies only snapshots that are newer than those in the copy, so that the copy can be pruned by its own rules',
         ),
+      deadline: longerThanNothing(timerDuration)
+        .optional()
+        .describe(
+          'Stops copying after a run when it takes longer; the next run continues; 30m by default',
+        ),
     }),
   )
   .optional()

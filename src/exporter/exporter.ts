@@ -129,10 +129,14 @@ async function readArchive(exporter: Exporter): Promise<number> {
     const accounts = await judgeArchive(config, { now, maxAgeMs, env, log, signal })
     const durationMs = performance.now() - begun
     metrics.setArchive(accounts, { readAt: now, durationMs })
-    metrics.setCopies(await judgeCopies(config, { now, maxAgeMs, env, log, signal }))
     exporter.hasRead = true
     exporter.archiveProblem = undefined
     log.info({ durationMs: Math.round(durationMs), ...countStates(accounts) }, 'archive read')
+    // Reading a copy has a limit of its own, so that a copy that hangs is no failure of the archive.
+    const about = { now, maxAgeMs, env, log, signal: exporter.signal }
+    const copies = await judgeCopies(config, about)
+    metrics.setCopies(copies)
+    if (copies.length > 0) log.info({ copies: copies.length }, 'copies read')
     return intervalMs
   } catch (error) {
     if (exporter.signal.aborted) return 0

@@ -1,83 +1,79 @@
-import type { TakenSnapshot } from '../archive/take.ts'
+import { copyPins } from '../archive/pins.ts'
 import type { Config, CopyConfig, Environment } from '../config/config.ts'
-import { copySnapshots } from '../copy/copy-snapshots.ts'
+import { formatDuration } from '../config/duration.ts'
+import { type CopiedSnapshot, copySnapshots } from '../copy/copy-snapshots.ts'
 import { planCopy } from '../copy/plan-copy.ts'
 import type { Logger } from '../log.ts'
 import { openCopy } from '../open.ts'
 import type { ObjectStore } from '../store/object-store.ts'
-import type { AccountBackup } from './back-up.ts'
+import { plural } from '../wording.ts'
+import { createTimeLimit } from './time-limit.ts'
 
-interface CopyBackupsOptions {
+export interface AfterRunOptions {
   readonly env: Environment
   readonly log: Logger
   readonly now: () => Date
+  /** Stops the process. */
   readonly signal?: AbortSignal | undefined
-  /** Adds a warning to the report of an account. */
-  readonly onWarning: (account: string, warning: string) => void
+  /** Ends the time of the run. What is not done by then becomes a warning. */
+  readonly deadline?: AbortSignal | undefined
 }
+
+/** Why something of an account is missing elsewhere, for each account. */
+export type WarningsByAccount = ReadonlyMap<number, readonly string[]>
 
 /**
- * Copies what the configured copies lack of the accounts that have been backed up. Returns the
- * backups, with a warning for each account that could not be copied. Throws only when interrupted.
+ * Copies what the configured copies lack of these accounts, to all copies at the same time. Returns a
+ * warning for each account and copy that lacks something. Throws only when the process is stopped.
  */
-export async function copyBackups(
+export async function copyAccounts(
   config: Config,
   store: ObjectStore,
-  backups: readonly AccountBackup[],
-  options: CopyBackupsOptions,
-): Promise<readonly AccountBackup[]> {
-  const warnings = new Map<number, string[]>()
-  const accounts = new Set(backups.flatMap(({ taken }) => taken?.manifest.account.id ?? []))
-  if (accounts.size === 0) return backups
-  for (const copy of config.copies) {
-    const found = await copyAccounts(config, copy, { store, accounts, ...options })
-    for (const [id, text] of found) warnings.set(id, [...(warnings.get(id) ?? []), text])
-  }
-  return backups.map((backup) => {
-    const { taken, account } = backup
-    const found = (taken && warnings.get(taken.manifest.account.id)) ?? []
-    for (const warning of found) options.onWarning(account.name, warning)
-    return taken && found.length > 0 ? { ...backup, taken: withWarnings(taken, found) } : backup
-  })
-}
-
-function withWarnings(taken: TakenSnapshot, warnings: readonly string[]): TakenSnapshot {
-  return { ...taken, warnings: [...taken.warnings, ...warnings] }
+  accounts: ReadonlySet<number>,
+  options: AfterRunOptions,
+): Promise<WarningsByAccount> {
+  if (accounts.size === 0) return new Map()
+  const found = await Promise.all(
+    config.copies.map((copy) => copyTo(copy, config, { source: store, accounts, ...options })),
+  )
+  return new Map(
+    [...accounts].map((id) => [id, found.flatMap((warnings) => warnings.get(id) ?? [])]),
+  )
 }
 
 /** Copies to one store. Returns a warning for each account of which something is not copied. */
-async function copyAccounts(
-  config: Config,
+async function copyTo(
   copy: CopyConfig,
-  {
-    store: source,
-    accounts,
-    env,
-    log,
-    now,
-    signal,
-  }: CopyBackupsOptions & { store: ObjectStore; accounts: ReadonlySet<number> },
+  config: Config,
+  options: AfterRunOptions & { source: ObjectStore; accounts: ReadonlySet<number> },
 ): Promise<Map<number, string>> {
+  const { source, accounts, now, log } = options
+  const limit = createTimeLimit(options, {
+    ms: copy.deadlineMs,
+    message: `Cannot finish the copy: it takes longer than ${formatDuration(copy.deadlineMs)}`,
+    hint: 'the next run continues; raise `deadline` of the copy, or look for what is slow',
+  })
+  const { signal } = limit
   const warnings = new Map<number, string>()
   const open = new Set(accounts)
   let target: ObjectStore | undefined
   let copied = 0
   try {
-    target = await openCopy(copy, config, { env, log })
+    target = await openCopy(copy, config, options)
     const stores = { source, target }
     const selection = { only: accounts, newerOnly: copy.newerOnly, now: now(), signal }
     for await (const plan of planCopy(stores, selection)) {
-      for await (const { defects } of copySnapshots(stores, plan, { now: now(), signal })) {
-        const [defect] = defects
-        if (defect === undefined) copied += 1
-        else warnings.set(plan.accountId, notCopied(copy, `${defect.key}: ${defect.problem}`))
-      }
+      const results = await Array.fromAsync(copySnapshots(stores, plan, { now: now(), signal }))
+      const failed = results.filter(({ defects }) => defects.length > 0)
+      copied += results.length - failed.length
+      if (failed.length > 0) warnings.set(plan.accountId, notCopied(copy, describe(failed)))
       open.delete(plan.accountId)
     }
+    await copyPins(stores, { only: accounts, signal })
   } catch (error) {
-    signal?.throwIfAborted()
-    const { message } = error as Error
-    for (const accountId of open) warnings.set(accountId, notCopied(copy, message))
+    const { message } = limit.explain(error)
+    const missing = open.size > 0 ? open : accounts
+    for (const accountId of missing) warnings.set(accountId, notCopied(copy, message))
   } finally {
     await target?.close()
   }
@@ -85,6 +81,13 @@ async function copyAccounts(
   for (const reason of new Set(warnings.values()))
     log.warn({ copy: copy.name, reason }, 'not copied')
   return warnings
+}
+
+/** The first defect, which may be the cause of others, and how many snapshots are not copied. */
+function describe(failed: readonly CopiedSnapshot[]): string {
+  const [{ key, problem } = { key: '', problem: '' }] = failed.flatMap(({ defects }) => defects)
+  const others = failed.length > 1 ? `; ${plural(failed.length, 'snapshot')} in all` : ''
+  return `${key}: ${problem}${others}`
 }
 
 function notCopied({ name }: CopyConfig, reason: string): string {

@@ -3,6 +3,7 @@ import { readCopyLag } from '../copy/copy-lag.ts'
 import type { Logger } from '../log.ts'
 import { openCopy } from '../open.ts'
 import type { ObjectStore } from '../store/object-store.ts'
+import { createTimeLimit } from './time-limit.ts'
 
 /** An account in a copy of the archive. */
 export interface CopiedAccount {
@@ -25,7 +26,17 @@ export interface CopyStatus {
   readonly error: string | undefined
 }
 
-/** Reads how far each configured copy is behind the archive. A copy that cannot be read has an error. */
+/** Listing a million snapshots takes about three minutes. */
+const limitOfReading = {
+  ms: 5 * 60_000,
+  message: 'Cannot read the copy: it takes longer than 5 minutes',
+  hint: 'check whether its store answers slowly',
+}
+
+/**
+ * Reads how far each configured copy is behind the archive, all at the same time. A copy that cannot be
+ * read within five minutes has an error.
+ */
 export async function readCopies(
   source: ObjectStore,
   config: Config,
@@ -39,10 +50,12 @@ export async function readCopies(
     signal: AbortSignal
   },
 ): Promise<CopyStatus[]> {
-  const { now, maxAgeMs, accountId, signal } = options
+  const { now, maxAgeMs, accountId } = options
   const only = accountId === undefined ? undefined : new Set([accountId])
   const read = async (copy: CopyConfig): Promise<CopyStatus> => {
     const { name, url, newerOnly } = copy
+    const limit = createTimeLimit(options, limitOfReading)
+    const { signal } = limit
     const accounts: CopiedAccount[] = []
     let target: ObjectStore | undefined
     try {
@@ -57,8 +70,7 @@ export async function readCopies(
       }
       return { name, url, accounts, error: undefined }
     } catch (error) {
-      signal.throwIfAborted()
-      return { name, url, accounts, error: (error as Error).message }
+      return { name, url, accounts, error: limit.explain(error).message }
     } finally {
       await target?.close()
     }

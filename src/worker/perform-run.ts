@@ -3,8 +3,8 @@ import type { AccountConfig, Config } from '../config/config.ts'
 import { createRunId, type Logger } from '../log.ts'
 import { openArchive } from '../open.ts'
 import { type AccountBackup, backupAccounts } from '../run/back-up.ts'
-import { copyBackups } from '../run/copy-backups.ts'
 import { exitCodeOf, exitCodeOfRun } from '../run/exit-codes.ts'
+import { followUp } from '../run/follow-up.ts'
 import type { RunReport } from '../run/reporter.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { startDeadline } from './deadline.ts'
@@ -62,14 +62,15 @@ async function backUp(
   let failure: Error | undefined
   try {
     store = await openArchive(config, { env, log })
-    const about = { env, log, now: clock.now, signal }
-    const backups = await backupAccounts(config, store, { ...about, configured, onDone })
+    const about = { env, log, now: clock.now }
+    const backups = await backupAccounts(config, store, { ...about, signal, configured, onDone })
     const onWarning = (account: string, warning: string) => {
       report.warn(account, warning)
       const ending = endings.get(account)
       if (ending) endings.set(account, { ...ending, doubtful: true })
     }
-    await copyBackups(config, store, backups, { ...about, onWarning })
+    const limits = { signal: worker.signal, deadline: deadline.signal }
+    await followUp(config, store, backups, { ...about, ...limits, onWarning })
     await pruneGood(config, store, endings, { report, log, now: clock.now(), signal })
   } catch (error) {
     failure = error as Error

@@ -91,6 +91,7 @@ const document = fc.record(
           name: fc.stringMatching(/^\w{1,20}$/),
           url: fc.stringMatching(/^s3:\/\/copy-[a-z]{1,8}$/),
           newerOnly: flag,
+          deadline: fc.constantFrom('30m', '45s', '2h'),
           ...bucket,
         },
         { requiredKeys: ['name', 'url'] },

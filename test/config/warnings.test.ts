@@ -5,7 +5,8 @@ import { warningsOf } from '../../src/config/warnings.ts'
 import { noProxy } from '../../src/http/proxy.ts'
 
 function warningsFor(file: FileConfig): string[] {
-  const others = { accounts: [], management: undefined, shard: undefined, findProxy: noProxy }
+  const nothing = { accounts: [], management: undefined, stores: [], shard: undefined }
+  const others = { ...nothing, findProxy: noProxy }
   return warningsOf(complete(file, others))
 }
 

@@ -1,5 +1,6 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readTree, startTrial, type Trial } from './trial.ts'
 
@@ -102,13 +103,45 @@ describe('copy', () => {
 
   it.each([
     ['the archive itself', (trial: Trial) => trial.archive, 'that is the archive itself'],
-    ['a name that no copy has', () => 'nowhere', 'neither an address nor a configured copy'],
+    [
+      'the archive by another path',
+      (trial: Trial) => pathToFileURL(`${trial.folder}/x/../archive`).href,
+      'that is the archive itself',
+    ],
+    [
+      'a folder in the archive',
+      (trial: Trial) => join(trial.archive, 'copy'),
+      'is inside the archive',
+    ],
+    ['a folder around the archive', (trial: Trial) => trial.folder, 'it contains the archive'],
+    ['a name that no copy has', () => 'nowhere', 'neither an address nor a configured store'],
   ])('refuses %s', async (_what, to, message) => {
     const { trial, run } = await startWithCopy()
     await using _ = trial
     const { exitCode, stderr } = await run(['copy', '--to', to(trial)])
     expect(exitCode).toBe(2)
     expect(stderr).toContain(message)
+  })
+
+  it('refuses a symbolic link that leads to the archive', async () => {
+    const { trial, run } = await startWithCopy()
+    await using _ = trial
+    const link = join(trial.folder, 'link')
+    await symlink(trial.archive, link)
+    const { exitCode, stderr } = await run(['copy', '--to', link])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('that is the archive itself')
+  })
+
+  it('names files that the archive lost since it was copied', async () => {
+    const { trial, copy, run } = await startWithCopy()
+    await using _ = trial
+    await run(['copy', '--to', copy])
+    const key = await dataFile(trial)
+    await rm(join(trial.archive, key))
+    const { exitCode, stdout } = await run(['copy', '--to', copy])
+    expect(exitCode).toBe(5)
+    expect(stdout).toContain(`${key} in the archive: it is not there`)
   })
 
   it('proves nothing, with exit code 3, when the archive is empty', async () => {
@@ -187,6 +220,15 @@ describe('configured copies', () => {
       [{ name: 'a', url: './x', lock: { mode: 'governance', duration: '1d' } }],
       'copies.0.lock',
     ],
+    [
+      'a folder in that of another',
+      [
+        { name: 'a', url: './x' },
+        { name: 'b', url: './x/y' },
+      ],
+      'copies.1.url',
+    ],
+    ['the name of the archive', [{ name: 'archive', url: './x' }], 'copies.0.name'],
     ['a name with a slash', [{ name: 'a/b', url: './x' }], 'copies.0.name'],
   ])('refuses %s', async (_what, copies, place) => {
     await using trial = await startTrial()

@@ -9,6 +9,7 @@ import { runDashkeep, until } from '../e2e/run-dashkeep.ts'
 import { spawnDashkeep } from '../e2e/spawn-dashkeep.ts'
 import { accountsFrom, shortLimits, startTrial, type Trial, types } from '../e2e/trial.ts'
 import { startS3Server } from '../s3-server/s3-server.ts'
+import { neverAnswer, serverCredentials, startServer } from '../s3-server/stub.ts'
 import { minutes } from '../worker/stepped-clock.ts'
 import { samplesOf, startExporter } from './start-exporter.ts'
 
@@ -87,12 +88,26 @@ describe('an exporter', () => {
     await backUp(501, old)
     await backUp(502, fresh)
     await using exporter = await startExporter({ env: { ...env, DASHKEEP_CONFIG }, start })
-    await exporter.untilLogged('archive read')
+    await exporter.untilLogged('copies read')
     expect(await exporter.samples()).toMatchObject({
       'dashkeep_copy_missing_snapshots{copy="offsite"}': 2,
       'dashkeep_copy_readable{copy="offsite"}': 1,
       'dashkeep_copy_readable{copy="broken"}': 0,
     })
+  })
+
+  it('is ready with the metrics of the archive while a copy does not answer', async () => {
+    await using server = await startServer(neverAnswer)
+    const { trial, config, env, backUp } = await prepare()
+    await using _trial = trial
+    const copies = [{ name: 'dead', url: 's3://bucket/copy', ...server.store }]
+    const DASHKEEP_CONFIG = await trial.write('copies.yaml', { ...config, copies })
+    await backUp(501, fresh)
+    const withKeys = { ...env, ...serverCredentials, DASHKEEP_CONFIG }
+    await using exporter = await startExporter({ env: withKeys, start })
+    await until('the copy is asked', () => server.requests.length > 0)
+    expect((await exporter.ask('/readyz')).status).toBe(200)
+    expect(await exporter.samples()).toMatchObject({ dashkeep_archive_readable: 1 })
   })
 
   it('ignores accounts that are not configured, and reports suspect ones', async () => {

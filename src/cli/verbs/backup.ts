@@ -8,8 +8,8 @@ import { hintOf } from '../../errors.ts'
 import { createRunId } from '../../log.ts'
 import { openArchive } from '../../open.ts'
 import { type AccountBackup, backupAccounts } from '../../run/back-up.ts'
-import { copyBackups } from '../../run/copy-backups.ts'
 import { exitCodeOf, exitCodeOfRun } from '../../run/exit-codes.ts'
+import { followUp } from '../../run/follow-up.ts'
 import { createReporter } from '../../run/reporter.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
 import { formatBytes, plural } from '../../wording.ts'
@@ -68,7 +68,7 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
       },
     })
     if (config.copies.length > 0) progress.begin('copying')
-    const backups = await copyBackups(config, store, taken, { ...about, onWarning: report.warn })
+    const backups = await followUp(config, store, taken, { ...about, onWarning: report.warn })
     progress.end()
     if (terminal.json) terminal.printJson({ accounts: backups.map(toJson) })
     else printBackups(terminal, backups, store.url)

@@ -4,7 +4,7 @@ import { toDocument } from '../../config/document.ts'
 import { loadConfig } from '../../config/load.ts'
 import { configSchema } from '../../config/schema.ts'
 import { warningsOf } from '../../config/warnings.ts'
-import { openArchive } from '../../open.ts'
+import { openArchive, openCopy } from '../../open.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import { plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
@@ -36,9 +36,10 @@ export async function check(terminal: Terminal, options: CommonOptions): Promise
 /** Reads a configuration that a backup can use. Throws a `usage` error with every problem. */
 export async function checkConfig(terminal: Terminal, options: CommonOptions): Promise<Config> {
   const { config, log } = await createContext(terminal, options, ['accounts', 'store'])
-  // Sends no request. Opening the store rejects an invalid address.
-  const store = await openArchive(config, { env: terminal.env, log })
-  await store.close()
+  // Sends no request. Opening a store rejects an invalid address.
+  const about = { env: terminal.env, log }
+  await (await openArchive(config, about)).close()
+  for (const copy of config.copies) await (await openCopy(copy, config, about)).close()
   return config
 }
 

@@ -3,6 +3,7 @@ import { copyPins } from '../../archive/pins.ts'
 import type { Config, CopyConfig } from '../../config/config.ts'
 import { storeUrl } from '../../config/fields.ts'
 import { toStoreUrl } from '../../config/paths.ts'
+import { findOverlap } from '../../config/store-addresses.ts'
 import type { Direction, FileDefect } from '../../copy/copy-files.ts'
 import { copySnapshots } from '../../copy/copy-snapshots.ts'
 import { type AccountCopyPlan, planCopy } from '../../copy/plan-copy.ts'
@@ -65,26 +66,25 @@ export async function copy(terminal: Terminal, options: CopyVerbOptions): Promis
   }
 }
 
-/** A configured copy, or a store at an address, which is reached as the archive is. */
-function chooseCopy({ copies, store }: Context['config'], to: string): CopyConfig {
-  const named = copies.find(({ name }) => name === to)
-  if (named) return named
+/** A store to copy to. The verb has no deadline. */
+type ChosenCopy = Omit<CopyConfig, 'deadlineMs'>
+
+/** A configured store by its name or address, or a store at another address, reached as the archive is. */
+function chooseCopy({ stores, store }: Context['config'], to: string): ChosenCopy {
+  const url = toStoreUrl(to, '.') as string
+  const known =
+    stores.find(({ name }) => name === to) ??
+    stores.find((one) => findOverlap({ url: one.url }, { url }) === 'same')
+  if (known) return known
   if (!storeUrl.safeParse(to).success) {
-    const names = copies.map(({ name }) => name)
+    const names = stores.map(({ name }) => name).join(', ')
     throw new DashkeepError(
-      `Cannot copy to ${to}: it is neither an address nor a configured copy`,
+      `Cannot copy to ${to}: it is neither an address nor a configured store`,
       {
         kind: 'usage',
-        hint: `use s3://bucket/prefix or a folder such as ./copy${names.length > 0 ? `, or one of ${names.join(', ')}` : ''}`,
+        hint: `use s3://bucket/prefix or a folder such as ./copy${names === '' ? '' : `, or one of ${names}`}`,
       },
     )
-  }
-  const url = toStoreUrl(to, '.') as string
-  if (url.replace(/\/+$/, '') === store?.url.replace(/\/+$/, '')) {
-    throw new DashkeepError(`Cannot copy to ${to}: that is the archive itself`, {
-      kind: 'usage',
-      hint: 'name another store with --to',
-    })
   }
   const { endpoint, region, pathStyle, caBundle, profile } = store as NonNullable<Config['store']>
   return { name: url, url, endpoint, region, pathStyle, caBundle, profile }
@@ -169,8 +169,15 @@ function printTotals(
   terminal.print(
     `${colors.green('copied')} ${plural(snapshots, 'snapshot')}${pinned} to ${to}: ${plural(files, 'file')}, ${formatBytes(bytes)}; ${there} were already there`,
   )
-  if (defects.length === 0) return
-  terminal.print(
-    '  hint: `dashkeep verify` shows what is damaged; `dashkeep copy --repair` replaces files of the archive',
-  )
+  const sides = new Set(defects.map(({ side }) => side))
+  if (sides.has('source')) {
+    terminal.print(
+      '  hint: `dashkeep verify` shows what is damaged in the archive; `dashkeep copy --repair` with a sound copy replaces it',
+    )
+  }
+  if (sides.has('target')) {
+    terminal.print(
+      '  hint: `dashkeep copy --store <copy> --to <archive> --repair` replaces damaged files of the copy; `dashkeep prune --store <copy>` removes files that have no manifest there',
+    )
+  }
 }

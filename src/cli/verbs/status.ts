@@ -81,16 +81,14 @@ async function judgeArchive(
       if (listed instanceof Error) unlisted = listed
       else lines.push(...missingAccounts(listed, lines))
     }
+    if (!terminal.json) printStatus(terminal, lines, { now, url: store.url, unlisted })
     const accountId = account === undefined ? undefined : lines[0]?.accountId
     const copies = await readCopies(store, config, { ...asking, env: terminal.env, log, accountId })
     if (terminal.json) {
       const accounts = lines.map((line) => toJson(line, now))
       const document = { accounts, subAccountsError: unlisted?.message }
       terminal.printJson(copies.length > 0 ? { ...document, copies } : document)
-    } else {
-      printStatus(terminal, lines, { now, url: store.url, unlisted })
-      printCopies(terminal, copies, { now })
-    }
+    } else printCopies(terminal, copies, { now })
     const exitCode = exitCodeFor(lines, copies)
     const isPartly = exitCode === exitCodes.done && unlisted !== undefined
     return { lines, unlisted, exitCode: isPartly ? exitCodes.partly : exitCode }

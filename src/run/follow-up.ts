@@ -1,0 +1,36 @@
+// Tested by test/e2e/copy.test.ts
+
+import type { TakenSnapshot } from '../archive/take.ts'
+import type { Config } from '../config/config.ts'
+import type { ObjectStore } from '../store/object-store.ts'
+import type { AccountBackup } from './back-up.ts'
+import { type AfterRunOptions, copyAccounts } from './copy-backups.ts'
+
+interface FollowUpOptions extends AfterRunOptions {
+  /** Adds a warning to the report of an account. */
+  readonly onWarning: (account: string, warning: string) => void
+}
+
+/**
+ * Does what follows the backups: copies them to the configured copies. Returns the backups, with a
+ * warning for each step that failed for an account. Throws only when the process is stopped.
+ */
+export async function followUp(
+  config: Config,
+  store: ObjectStore,
+  backups: readonly AccountBackup[],
+  options: FollowUpOptions,
+): Promise<readonly AccountBackup[]> {
+  const accounts = new Set(backups.flatMap(({ taken }) => taken?.manifest.account.id ?? []))
+  const warnings = await copyAccounts(config, store, accounts, options)
+  return backups.map((backup) => {
+    const { taken, account } = backup
+    const found = (taken && warnings.get(taken.manifest.account.id)) ?? []
+    for (const warning of found) options.onWarning(account.name, warning)
+    return taken && found.length > 0 ? { ...backup, taken: withWarnings(taken, found) } : backup
+  })
+}
+
+function withWarnings(taken: TakenSnapshot, warnings: readonly string[]): TakenSnapshot {
+  return { ...taken, warnings: [...taken.warnings, ...warnings] }
+}

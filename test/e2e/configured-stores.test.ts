@@ -1,0 +1,126 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { neverAnswer, refuse, serverCredentials, startServer } from '../s3-server/stub.ts'
+import { startWorker } from '../worker/start-worker.ts'
+import { until } from './run-dashkeep.ts'
+import { readTree, startTrial } from './trial.ts'
+
+/** A trial whose configured archive and copy are folders, with one snapshot in both. */
+async function startWithCopy() {
+  const trial = await startTrial()
+  const config = await trial.write('copies.yaml', {
+    store: { url: './archive' },
+    copies: [{ name: 'offsite', url: './second' }],
+  })
+  const env = { DASHKEEP_STORE: undefined, DASHKEEP_CONFIG: config }
+  const run = (...args: string[]) => trial.run(args, env)
+  await run('backup')
+  return { trial, run, second: join(trial.folder, 'second') }
+}
+
+describe('configured stores', () => {
+  it('are reached with their own settings, also by their address', async () => {
+    await using server = await startServer(refuse)
+    await using trial = await startTrial()
+    await trial.run(['backup'])
+    const url = 's3://bucket/archive'
+    const config = await trial.write('copies.yaml', {
+      store: { url, ...server.store },
+      copies: [{ name: 'offsite', url: './archive' }],
+    })
+    const env = { ...serverCredentials, DASHKEEP_STORE: undefined, DASHKEEP_CONFIG: config }
+    for (const to of ['archive', url, `${url}/`]) {
+      const { stderr } = await trial.run(['copy', '--store', 'offsite', '--to', to], env)
+      expect(stderr).toContain(`Cannot list ${url}: access denied`)
+    }
+    expect(server.requests).toHaveLength(3)
+  })
+
+  it('take the address of a copy like its name, and compare the other store with no copy', async () => {
+    const { trial, run, second } = await startWithCopy()
+    await using _ = trial
+    for (const store of [second, `${second}/`, 'offsite']) {
+      const verified = await run('verify', '--store', store)
+      expect(verified.stdout, verified.stderr).toMatch(/^verified 1 snapshot /)
+      const { stdout } = await run('status', '--store', store, '--json')
+      expect(JSON.parse(stdout)).not.toHaveProperty('copies')
+    }
+    const back = await run('copy', '--store', second, '--to', 'archive', '--json')
+    expect(JSON.parse(back.stdout)).toMatchObject({ there: 1, missing: 0 })
+    const status = await run('status', '--store', trial.archive, '--json')
+    expect(JSON.parse(status.stdout)).toMatchObject({ copies: [{ name: 'offsite' }] })
+  })
+
+  it('get no copies of another archive that --store names', async () => {
+    const { trial, run, second } = await startWithCopy()
+    await using _ = trial
+    const before = await readTree(second)
+    expect((await run('backup', '--store', join(trial.folder, 'other'))).exitCode).toBe(0)
+    expect(await readTree(second)).toEqual(before)
+  })
+
+  it('are checked by `config check`', async () => {
+    await using trial = await startTrial()
+    const config = await trial.write('copies.yaml', { copies: [{ name: 'a', url: 's3://b' }] })
+    const { exitCode, stderr } = await trial.run(['config', 'check', '--config', config])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('"b" is not a valid bucket name')
+  })
+})
+
+describe('copies after a run', () => {
+  it('get pins too', async () => {
+    const { trial, run, second } = await startWithCopy()
+    await using _ = trial
+    await run('pin', 'latest')
+    expect((await run('backup')).exitCode).toBe(0)
+    expect(await readTree(second)).toEqual(await trial.files())
+  })
+
+  it('that do not answer end after their deadline, and hold up no other copy', async () => {
+    await using server = await startServer(neverAnswer)
+    await using trial = await startTrial()
+    const config = await trial.write('copies.yaml', {
+      copies: [
+        { name: 'dead', url: 's3://bucket/copy', ...server.store, deadline: '1s' },
+        { name: 'good', url: './second' },
+      ],
+    })
+    const { exitCode, stdout } = await trial.run(['backup', '--config', config], serverCredentials)
+    expect(stdout).toContain(
+      'warning not copied to dead: Cannot finish the copy: it takes longer than 1s',
+    )
+    expect(exitCode).toBe(3)
+    expect(await readTree(join(trial.folder, 'second'))).toEqual(await trial.files())
+  })
+
+  it('name the first of several defects, which may cause the others', async () => {
+    const { trial, run } = await startWithCopy()
+    await using _ = trial
+    await run('backup', '--full')
+    const [, ...keys] = [...(await trial.files()).keys()].sort()
+    const key = keys.findLast((one) => one.endsWith('search.json.zst')) as string
+    await trial.write(join('archive', key), 'x')
+    const { stdout } = await run('backup')
+    expect(stdout).toContain(`warning not copied to offsite: ${key}: it has 1 bytes instead of`)
+  })
+
+  it('that do not answer leave a good run of the worker, with exit code 3, at its deadline', async () => {
+    await using server = await startServer(neverAnswer)
+    await using trial = await startTrial()
+    const config = await trial.write('copies.yaml', {
+      schedule: { cron: '0 * * * *', deadline: '10m' },
+      copies: [{ name: 'dead', url: 's3://bucket/copy', ...server.store }],
+    })
+    const env = { ...trial.env, ...serverCredentials, DASHKEEP_CONFIG: config }
+    await using worker = await startWorker({ trial, env, start: '2026-11-20T12:01:00Z' })
+    await until('the copy is asked', () => server.requests.length > 0)
+    await worker.stepUntilEnded(10 * 60_000, 1)
+    const ended = worker.log().find(({ msg }) => msg === 'run ended')
+    expect(ended).toMatchObject({ good: 1, failed: 0, exitCode: 3 })
+    expect(ended).not.toHaveProperty('reason')
+    expect(worker.log().find(({ msg }) => msg === 'not copied')).toMatchObject({
+      reason: 'not copied to dead: Cannot finish the run: it takes longer than 600 s',
+    })
+  })
+})
