@@ -33,47 +33,56 @@ const limitOfReading = {
   hint: 'check whether its store answers slowly',
 }
 
-/**
- * Reads how far each configured copy is behind the archive, all at the same time. A copy that cannot be
- * read within five minutes has an error.
- */
+/** What the states of accounts in copies are read with. */
+interface CopyReading {
+  readonly now: Date
+  readonly maxAgeMs: number | undefined
+  /** Only this account. */
+  readonly accountId?: number | undefined
+  readonly env: Environment
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+/** Reads how far each configured copy is behind the archive, all at the same time. */
 export async function readCopies(
   source: ObjectStore,
   config: Config,
-  options: {
-    now: Date
-    maxAgeMs: number | undefined
-    /** Only this account. */
-    accountId?: number | undefined
-    env: Environment
-    log: Logger
-    signal: AbortSignal
-  },
+  options: CopyReading,
 ): Promise<CopyStatus[]> {
+  return Promise.all(config.copies.map((copy) => readCopy(copy, { source, config }, options)))
+}
+
+/**
+ * Reads how far a copy is behind the archive. A copy that cannot be read within five minutes has an
+ * error.
+ */
+export async function readCopy(
+  copy: CopyConfig,
+  { source, config }: { source: ObjectStore; config: Config },
+  options: CopyReading,
+): Promise<CopyStatus> {
+  const { name, url, newerOnly } = copy
   const { now, maxAgeMs, accountId } = options
   const only = accountId === undefined ? undefined : new Set([accountId])
-  const read = async (copy: CopyConfig): Promise<CopyStatus> => {
-    const { name, url, newerOnly } = copy
-    const limit = createTimeLimit(options, limitOfReading)
-    const { signal } = limit
-    const accounts: CopiedAccount[] = []
-    let target: ObjectStore | undefined
-    try {
-      target = await openCopy(copy, config, options)
-      const stores = { source, target }
-      for await (const lag of readCopyLag(stores, { only, newerOnly, now, signal })) {
-        const takenAt = lag.newest?.takenAt
-        const age = takenAt ? now.getTime() - takenAt.getTime() : Number.POSITIVE_INFINITY
-        const stale = maxAgeMs !== undefined && lag.missing > 0 && age > maxAgeMs
-        const { newest, ...rest } = lag
-        accounts.push({ ...rest, snapshot: newest?.snapshot, takenAt, stale })
-      }
-      return { name, url, accounts, error: undefined }
-    } catch (error) {
-      return { name, url, accounts, error: limit.explain(error).message }
-    } finally {
-      await target?.close()
+  const limit = createTimeLimit(options, limitOfReading)
+  const { signal } = limit
+  const accounts: CopiedAccount[] = []
+  let target: ObjectStore | undefined
+  try {
+    target = await openCopy(copy, config, options)
+    const stores = { source, target }
+    for await (const lag of readCopyLag(stores, { only, newerOnly, now, signal })) {
+      const takenAt = lag.newest?.takenAt
+      const age = takenAt ? now.getTime() - takenAt.getTime() : Number.POSITIVE_INFINITY
+      const stale = maxAgeMs !== undefined && lag.missing > 0 && age > maxAgeMs
+      const { newest, ...rest } = lag
+      accounts.push({ ...rest, snapshot: newest?.snapshot, takenAt, stale })
     }
+    return { name, url, accounts, error: undefined }
+  } catch (error) {
+    return { name, url, accounts, error: limit.explain(error).message }
+  } finally {
+    await target?.close()
   }
-  return Promise.all(config.copies.map(read))
 }

@@ -3,6 +3,7 @@ import type { ReadOptions } from '../archive/read-objects.ts'
 import type { ObjectDiff } from '../objects/diff-objects.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { ServiceReader } from './compare/live.ts'
+import type { CopyReader } from './copies.ts'
 
 /** What the pages show, and how. */
 export interface LibraryOptions {
@@ -19,6 +20,8 @@ export interface LibraryOptions {
   readonly maxAgeMs: number | undefined
   /** Asks the service whether its sub accounts have backups; absent when it cannot be asked. */
   readonly askCoverage?: (backups: readonly KnownBackup[]) => Promise<CoverageFound>
+  /** The configured copies of the archive. */
+  readonly copies: readonly CopyReader[]
   readonly now: () => Date
   /** Reads the present objects of accounts; undefined where no token is configured. */
   readonly service?: ServiceReader | undefined

@@ -9,6 +9,7 @@ import { type ObjectEntry, readCatalogue } from '../restore/catalogue.ts'
 import { snapshotSource } from '../restore/source.ts'
 import { cacheManifests, createCache } from './cache.ts'
 import { createLiveExports, type LiveExports } from './compare/live.ts'
+import { type KnownCopy, watchCopies } from './copies.ts'
 import type { LibraryOptions } from './library-options.ts'
 import { type Overview, openOverview } from './overview.ts'
 
@@ -35,7 +36,7 @@ export interface SnapshotLine {
 }
 
 /** Reads the archive for the pages, with the same code as the commands. */
-export interface Library extends LibraryOptions {
+export interface Library extends Omit<LibraryOptions, 'copies'> {
   readonly overview: Overview
   /**
    * Undefined when the archive holds nothing of the account. A listing is kept for a minute, unless
@@ -57,6 +58,8 @@ export interface Library extends LibraryOptions {
   objects(manifest: Manifest): Promise<ListedObject[]>
   /** What each object of a snapshot needs. */
   catalogue(manifest: Manifest): Promise<ObjectEntry[]>
+  /** The copies of the archive, as far as they are known. Reads in the background what is too old. */
+  copies(): readonly KnownCopy[]
   /** The present objects of accounts. */
   readonly live: LiveExports
 }
@@ -92,6 +95,7 @@ export function openLibrary(
       catalogues.get(placeOf(manifest), () =>
         readCatalogue(snapshotSource(store, manifest, options.read), () => ''),
       ),
+    copies: watchCopies(options.copies, options.now),
     live: createLiveExports(options.service, { now: options.now, signal: options.read.signal }),
   }
 }

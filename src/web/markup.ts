@@ -50,6 +50,7 @@ const signs: Record<string, string> = {
   added: '+',
   removed: '−',
   running: '▶',
+  behind: '▲',
 }
 
 /** The sign of a state, which readers of the screen pass over: the word is beside it. */

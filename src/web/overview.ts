@@ -38,8 +38,11 @@ interface Progress {
 
 /** Reads the state of all accounts in the background, and keeps it. */
 export interface Overview {
-  /** The state of all accounts. Waits half a second at most. Throws when no read has ever succeeded. */
-  accounts(): Promise<AccountsRead>
+  /**
+   * The state of all accounts. Waits half a second at most, or `waitMs`. Throws when no read has ever
+   * succeeded.
+   */
+  accounts(waitMs?: number): Promise<AccountsRead>
   /**
    * Sizes of accounts as far as they are known, by account id. Begins to read the others, and waits
    * for a few, half a second at most.
@@ -92,10 +95,10 @@ export function openOverview(
   return {
     coverage,
     refresh: () => waitAtMost(patienceMs, accounts.refresh(REFRESH_MS)),
-    async accounts() {
+    async accounts(waitMs = patienceMs) {
       const isOld = accounts.last === undefined || isOlder(accounts.last.readAt, now(), OLD_MS)
       const reading = accounts.refresh(FRESH_MS)
-      if (isOld || accounts.problem) await waitAtMost(patienceMs, reading)
+      if (isOld || accounts.problem) await waitAtMost(waitMs, reading)
       const { last, problem, isReading } = accounts
       const isBug = problem !== undefined && !(problem instanceof DashkeepError)
       if (problem !== undefined && !isReading && (last === undefined || isBug)) throw problem

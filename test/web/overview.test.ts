@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { CoverageFound } from '../../src/accounts/coverage.ts'
 import { takeSnapshot } from '../../src/archive/take.ts'
+import type { CopyStatus } from '../../src/run/copy-status.ts'
 import { StoreError } from '../../src/store/errors.ts'
 import { createMemoryStore, type MemoryStore } from '../archive/memory-store.ts'
 import { exportBody, numbered, scriptSource } from '../archive/scripted-source.ts'
@@ -221,4 +222,88 @@ it('answers probes without a user, whatever the host', async () => {
   const pages = await openPages([])
   const answer = await pages.send('/healthz', { host: '10.0.0.7:5338' })
   expect([answer.status, await answer.text()]).toEqual([200, 'ok\n'])
+})
+
+describe('copies of the archive', () => {
+  const statusOf = (more: Partial<CopyStatus> = {}): CopyStatus => ({
+    name: 'offsite',
+    url: 's3://offsite',
+    error: undefined,
+    accounts: [
+      { accountId: 10, missing: 2, snapshot: 'S1', takenAt: midday(1), stale: false },
+      { accountId: 11, missing: 0, snapshot: 'S2', takenAt: midday(2), stale: false },
+    ],
+    ...more,
+  })
+  const copyOf = (read: () => Promise<CopyStatus>, name = 'offsite') => ({
+    name,
+    url: `s3://${name}`,
+    read,
+  })
+
+  it('are shown with the accounts that they lack snapshots of', async () => {
+    const copies = [
+      copyOf(async () => statusOf()),
+      copyOf(async () => statusOf({ accounts: [] }), 'second'),
+    ]
+    const pages = await openPages([], { store: await storeOf(10), now: () => midday(3), copies })
+    await pages.read('/')
+    await settle()
+    const { text } = await pages.read('/')
+    expect(text).toMatch(/s3:\/\/offsite[\s\S]*▲<\/span> behind[\s\S]*10<\/a>: 2 snapshots/)
+    expect(text).toMatch(/s3:\/\/second[\s\S]*complete/)
+    const account = (await pages.read('/accounts/10')).text
+    expect(account).toMatch(/behind[\s\S]*data-label="Missing snapshots"[^>]*>2</)
+    expect(account).toContain('href="/accounts/10/snapshots/S1"')
+  })
+
+  it.each([
+    ['stale', statusOf({ accounts: [{ ...statusOf().accounts[0], stale: true } as never] })],
+    ['cannot be read', statusOf({ accounts: [], error: 'Cannot list <s3>: refused' })],
+  ])('are shown as bad when they are bad: %s', async (word, status) => {
+    const copies = [copyOf(async () => status)]
+    const pages = await openPages([], { store: await storeOf(10), now: () => midday(3), copies })
+    await pages.read('/')
+    await settle()
+    for (const path of ['/', '/accounts/10']) {
+      const { text } = await pages.read(path)
+      expect(text).toContain(`</span> ${word}</span>`)
+      if (status.error) expect(text).toContain('Cannot list &lt;s3&gt;: refused')
+    }
+  })
+
+  it('block neither a page nor another copy when one does not answer', async () => {
+    const copies = [
+      copyOf(() => new Promise<never>(() => {})),
+      copyOf(async () => statusOf(), 'second'),
+    ]
+    const pages = await openPages([], { store: await storeOf(10), now: () => midday(3), copies })
+    await pages.read('/')
+    await settle()
+    for (const path of ['/', '/accounts/10']) {
+      const { status, text } = await pages.read(path)
+      expect(status).toBe(200)
+      expect(text).toMatch(/s3:\/\/offsite[\s\S]*being read …[\s\S]*s3:\/\/second[\s\S]*behind/)
+    }
+  })
+
+  it('are read every ten minutes at most, while somebody looks', async () => {
+    let [reads, now] = [0, midday(3)]
+    const read = async () => {
+      reads += 1
+      return statusOf()
+    }
+    const pages = await openPages([], {
+      store: await storeOf(10),
+      now: () => now,
+      copies: [copyOf(read)],
+    })
+    expect(reads).toBe(0)
+    for (const minutes of [0, 1, 9, 11, 12]) {
+      now = new Date(midday(3).getTime() + minutes * 60_000)
+      await pages.read('/')
+      await settle()
+    }
+    expect(reads).toBe(2)
+  })
 })

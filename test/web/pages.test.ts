@@ -60,6 +60,16 @@ describe('the account page', () => {
     expect(text).toContain('dashkeep list --account 10')
   })
 
+  it('shows the state of the account with its reasons', async () => {
+    const pages = await openPages([smallShop(), { ...smallShop(), dashboard: [] }], {
+      acceptFall: false,
+    })
+    await pages.read('/')
+    const [facts = ''] =
+      /<dl class="facts">[\s\S]*?<\/dl>/.exec((await pages.read(shop)).text) ?? []
+    expect(facts).toMatch(/<dt>State<\/dt>.*suspect[\s\S]*<bdi>dashboard/)
+  })
+
   it('marks a snapshot whose files are missing as damaged', async () => {
     const pages = await openPages([smallShop()])
     const [{ snapshot, exports }] = pages.manifests

@@ -7,6 +7,7 @@ import type { ConfigNeed } from '../../config/load.ts'
 import { DashkeepError } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import { openArchive, openEncryption, scanLimitsOf } from '../../open.ts'
+import { readCopy } from '../../run/copy-status.ts'
 import { exitCodeOfInterruption } from '../../run/exit-codes.ts'
 import { exportLive } from '../../run/live-snapshot.ts'
 import { findOwner } from '../../run/owners.ts'
@@ -62,6 +63,12 @@ export async function web(terminal: Terminal, options: WebVerbOptions): Promise<
         formatDifferences(diff, { colors, limit: MAX_DIFFERENCES }),
       maxAgeMs,
       ...askingCoverage(terminal, context, maxAgeMs),
+      copies: config.copies.map((copy) => ({
+        name: copy.name,
+        url: copy.url,
+        read: () =>
+          readCopy(copy, { source: store, config }, { now: now(), maxAgeMs, env, log, signal }),
+      })),
       now,
       service: readService(config, { env, log, now }),
     }

@@ -20,6 +20,8 @@ import {
 } from '../markup.ts'
 import { pageLinks, pageOf } from '../paging.ts'
 import { sparkline } from '../sparkline.ts'
+import { stateOfAccount } from './account-state.ts'
+import { accountCopies } from './copies.ts'
 
 /** Snapshots in one table. */
 const PAGE_SIZE = 400
@@ -39,6 +41,9 @@ export async function accountPage(
   const year = years.find((one) => String(one) === wanted) ?? newest
   const folders = view.folders.filter(({ takenAt }) => takenAt.getUTCFullYear() === year)
   const lines = await library.snapshots(view, folders, signal)
+  // Shown when it is known. When it cannot be read, the first page says why.
+  const known = await library.overview.accounts(0).catch(() => undefined)
+  const line = known?.lines.find(({ accountId }) => accountId === view.accountId)
   const now = library.now()
   const path = accountPath(view.accountId)
   const shown = pageOf(lines.toReversed(), page, PAGE_SIZE)
@@ -48,6 +53,7 @@ export async function accountPage(
     heading: outside(view.name),
     crumbs: [],
     body: html`${facts([
+      ['State', line && stateOfAccount(line)],
       ['Account id', view.accountId],
       ['Snapshots', view.folders.length],
       ['Oldest', view.folders[0] && timeOf(view.folders[0].takenAt)],
@@ -65,6 +71,7 @@ export async function accountPage(
 ${yearLinks(path, years, year)}
 <h2>${year}</h2>
 ${calendar(year, lines)}
+${accountCopies(library.copies(), view.accountId, now)}
 ${findForm(view)}
 ${compareForm(library, view)}
 <h2>Snapshots</h2>

@@ -10,14 +10,14 @@ import { commandLine } from '../command-line.ts'
 import type { Kept } from '../kept.ts'
 import type { Page } from '../layout.ts'
 import type { Library } from '../library.ts'
-import { dataTable, type Markup, outside, reasonList, stateLabel, timeWithAge } from '../markup.ts'
+import { dataTable, type Markup, outside, timeWithAge } from '../markup.ts'
 import type { AccountLine, AccountsRead } from '../overview.ts'
 import { pageLinks, pageOf } from '../paging.ts'
 import { MAX_SEARCH } from '../requests.ts'
 import { sparkline } from '../sparkline.ts'
+import { stateOfAccount } from './account-state.ts'
+import { copiesSection } from './copies.ts'
 
-/** Reasons shown for one account. */
-const MAX_REASONS = 5
 /** Accounts in one table. */
 const PAGE_SIZE = 100
 
@@ -47,6 +47,7 @@ ${
     : q !== '' && html`<p class="notice">No account fits the search.</p>`
 }
 ${pageLinks(shown, (number) => address('/', { q, page: number }))}
+${read.readAt && copiesSection(library.copies(), now)}
 ${overview.coverage && coverageSection(overview.coverage, now)}`,
     command: commandLine('status'),
     isPartial: read.readAt === undefined,
@@ -103,7 +104,7 @@ function accountsTable(
       status === undefined ? { snapshots: 0, bytes: 0, counts: [] } : sizes.get(status.accountId)
     return [
       html`${nameOf(line)}${accountId !== undefined && html` <span class="id">${accountId}</span>`}`,
-      html`${statesOf(line)}${reasonsOf(line)}`,
+      stateOfAccount(line),
       status?.newestGoodAt ? timeWithAge(status.newestGoodAt, now) : 'none',
       good && countObjects(good),
       size?.snapshots ?? '…',
@@ -125,26 +126,9 @@ function accountsTable(
 ${missing && html`<p class="hint">… is being counted. <a href="/">Show</a></p>`}`
 }
 
-/** An account can be stale and suspect at once. */
-function statesOf({ state, status }: AccountLine): Markup {
-  const isSuspect = state !== 'suspect' && status !== undefined && status.suspects.length > 0
-  return html`${isSuspect && html`${stateLabel('suspect')} `}${stateLabel(state)}`
-}
-
 function nameOf({ accountId, name, status }: AccountLine): Markup {
   if (accountId === undefined || status === undefined) return outside(name)
   return html`<a href="${accountPath(accountId)}">${outside(name)}</a>`
-}
-
-function reasonsOf({ state, status }: AccountLine): Markup | undefined {
-  if (status === undefined) return reasonList(['no snapshot in the archive'])
-  const reasons = [
-    ...status.suspects.flatMap((one) => one.reasons),
-    ...status.problems,
-    ...status.fromFuture.map((snapshot) => `snapshot ${snapshot} is from the future`),
-    ...(state === 'stale' ? ['the newest good snapshot is too old'] : []),
-  ]
-  return reasonList(reasons, MAX_REASONS)
 }
 
 /** Sub accounts that no snapshot protects, as the service lists them. */
