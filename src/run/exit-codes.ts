@@ -44,3 +44,11 @@ export function exitCodeOfRun(
   const partly = errors.length > 0 || endings.some(({ doubtful }) => doubtful)
   return partly ? exitCodes.partly : exitCodes.done
 }
+
+/** The exit code for several restores: their own if it is the same for all, partly if one did something. */
+export function combineExitCodes(codes: readonly number[]): number {
+  const [first = exitCodes.done, ...others] = new Set(codes)
+  if (others.length === 0) return first
+  const isPartly = codes.some((code) => code === exitCodes.done || code === exitCodes.partly)
+  return isPartly ? exitCodes.partly : exitCodes.failed
+}

@@ -14,6 +14,12 @@ export const promotionExamples: Readonly<Record<string, Run>> = {
         /^restored 4 of 4 objects, confirmed by a fresh export/m,
       ],
     },
+
+  "dashkeep restore --account production --to-service --to-accounts 'team-*' --map promotion.yaml --dry-run":
+    {
+      set: setPromotion,
+      says: [/^team-a +planned /m, /^team-a +promoted /m],
+    },
 }
 
 async function setPromotion({ account, trial, folder }: World): Promise<Setting> {

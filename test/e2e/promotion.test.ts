@@ -230,6 +230,6 @@ describe('restore --into-account --map', () => {
     const [path = ''] = (await commandFor(trial, 'team-a')).slice(-1)
     const lone = await trial.dashkeep(['restore', '--to-service', '--map', path])
     expect([lone.exitCode, jsonLines(lone.stdout)]).toEqual([2, []])
-    expect(lone.stderr).toContain('--map needs --into-account')
+    expect(lone.stderr).toContain('--map needs --into-account or --to-accounts')
   })
 })

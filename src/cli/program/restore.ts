@@ -23,8 +23,13 @@ export function declareRestore(program: Command, run: Run): void {
     .option('--to-service', 'import the objects into the account')
     .option('--into-account <name>', 'with --to-service: another configured account, by name or id')
     .option(
+      '--to-accounts <name>',
+      'with --to-service and --map: each of these accounts, by name, id or pattern; repeatable',
+      collect,
+    )
+    .option(
       '--map <file>',
-      'with --into-account: promote the objects, with the ids, index patterns and titles of this file',
+      'promote into other accounts, with the ids, index patterns and titles that this file sets',
     )
     .option(
       '--drill',
@@ -45,6 +50,6 @@ Examples:
   dashkeep restore --object 'Shop overview' --to-service            show the plan, ask, restore
   dashkeep restore --object 'Shop overview' --to-service --dry-run  show the plan only
   dashkeep restore '3 days ago' --to /tmp/objects                   write the objects to files
-  dashkeep restore --to-service --into-account team-a --map map.yaml  promote into another account
+  dashkeep restore --to-service --to-accounts 'team-*' --map map.yaml  promote into other accounts
   dashkeep restore --pretty ./objects --git --all                   commit every snapshot to git
   dashkeep restore --drill                                          prove that backups restore`

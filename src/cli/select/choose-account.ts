@@ -95,12 +95,17 @@ export async function findAccount(
   throw unknownAccount(config, `the account ${text}`)
 }
 
+/** Whether a text is a pattern for names, and not a name or an id. */
+export function isPattern(text: string): boolean {
+  return /[*?]/.test(text)
+}
+
 async function findAccounts(
   config: Config,
   text: string,
   identify: Identify | undefined,
 ): Promise<AccountConfig[]> {
-  if (!/[*?]/.test(text)) return [await findAccount(config, text, identify)]
+  if (!isPattern(text)) return [await findAccount(config, text, identify)]
   const matches = createGlob(text)
   const found = config.accounts.filter(({ name }) => matches(name))
   if (found.length === 0) throw unknownAccount(config, `an account that matches ${text}`)

@@ -15,6 +15,7 @@ export interface RestoreOptions extends CommonOptions {
   readonly ndjson?: string
   readonly toService?: boolean
   readonly intoAccount?: string
+  readonly toAccounts?: readonly string[]
   readonly map?: string
   readonly drill?: boolean
   readonly record?: boolean

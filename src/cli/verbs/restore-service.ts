@@ -1,10 +1,12 @@
+import type { AccountConfig } from '../../config/config.ts'
 import type { MapFile } from '../../config/map-file.ts'
 import type { PatchOperation } from '../../objects/diff-objects.ts'
-import { stringifyLossless } from '../../objects/lossless-json.ts'
+import { type JsonDocument, stringifyLossless } from '../../objects/lossless-json.ts'
+import type { AppliedRestore } from '../../restore/apply.ts'
 import type { Overwrite } from '../../restore/overwrites.ts'
 import { objectsToSend, type PlannedObject, type RestorePlan } from '../../restore/plan.ts'
 import { promote } from '../../restore/promote.ts'
-import type { ChosenRestoring } from '../../restore/restoring.ts'
+import type { ChosenRestoring, Restoring } from '../../restore/restoring.ts'
 import {
   exitCodeOfRestore,
   type PreparedRestore,
@@ -36,8 +38,7 @@ export async function restoreToService(
   options: RestoreOptions,
   given: GivenRestore,
 ): Promise<number> {
-  const { context, store, chosen, map } = given
-  const { signal } = terminal
+  const { context, chosen, map } = given
   const { intoAccount } = options
   const into =
     intoAccount === undefined
@@ -45,6 +46,46 @@ export async function restoreToService(
       : await findAccount(context.config, intoAccount, createIdentify(context, terminal))
   const isPromotion = map !== undefined && into !== undefined
   const restoring = isPromotion ? await promote(chosen, map(into.name)) : chosen
+  const { document, isUnasked, error, exitCode } = await restoreInto(terminal, options, {
+    ...given,
+    restoring,
+    into,
+  })
+  if (document !== undefined) terminal.printJson(document, stringifyLossless)
+  terminal.signal.throwIfAborted()
+  if (isUnasked) throw notConfirmed('restore')
+  if (error !== undefined) throw error
+  return exitCode
+}
+
+/** How a restore into one account ended. */
+export interface RestoredInto {
+  readonly plan: RestorePlan
+  /** What was sent; undefined when nothing was. */
+  readonly applied: AppliedRestore | undefined
+  /** The plan and the result; only with `--json`. */
+  readonly document: JsonDocument | undefined
+  /** Whether there was no terminal to ask on. */
+  readonly isUnasked: boolean
+  /** Why a dry run failed although there is a plan: the service accepts no imports. */
+  readonly error: Error | undefined
+  readonly exitCode: number
+}
+
+/** Restores into one account, and prints the plan and the result, except with `--json`. */
+export async function restoreInto(
+  terminal: Terminal,
+  options: RestoreOptions,
+  {
+    context,
+    store,
+    restoring,
+    into,
+  }: Pick<GivenRestore, 'context' | 'store'> & {
+    readonly restoring: Restoring
+    readonly into: AccountConfig | undefined
+  },
+): Promise<RestoredInto> {
   const using = optionsOf(terminal, context, store)
   await using prepared = await prepareRestore(restoring, { ...options, into }, using)
   const { plan } = prepared
@@ -55,13 +96,28 @@ export async function restoreToService(
   const agreed = answer === 'yes'
   const { before, applied } = agreed ? await prepared.apply() : {}
   const outcome = { prepared, patches, agreed, before, applied }
-  if (terminal.json) terminal.printJson(toJson(outcome), stringifyLossless)
-  else printOutcome(terminal, outcome)
-  signal.throwIfAborted()
-  if (answer === 'unasked') throw notConfirmed('restore')
-  // A dry run also fails when the service accepts no imports.
-  if (options.dryRun && objectsToSend(plan).length > 0) await prepared.checkImports()
-  return exitCodeOfRestore(plan, applied)
+  if (!terminal.json) printOutcome(terminal, outcome)
+  return {
+    plan,
+    applied,
+    document: terminal.json ? toJson(outcome) : undefined,
+    isUnasked: answer === 'unasked',
+    error: await findRefusedImports(terminal, options, prepared),
+    exitCode: exitCodeOfRestore(plan, applied),
+  }
+}
+
+/** A dry run also fails when the service accepts no imports. */
+async function findRefusedImports(
+  { signal }: Terminal,
+  { dryRun }: RestoreOptions,
+  { plan, checkImports }: PreparedRestore,
+): Promise<Error | undefined> {
+  if (!dryRun || objectsToSend(plan).length === 0 || signal.aborted) return undefined
+  return checkImports().then(
+    () => undefined,
+    (error: Error) => error,
+  )
 }
 
 function optionsOf(

@@ -49,6 +49,10 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
     names: options.object,
     withNeeds: !options.withoutReferences,
   })
+  if (map !== undefined && options.toAccounts !== undefined) {
+    const { restoreToAccounts } = await import('./restore-accounts.ts')
+    return restoreToAccounts(terminal, options, { context, store, chosen, map })
+  }
   if (options.toService) {
     const { restoreToService } = await import('./restore-service.ts')
     return restoreToService(terminal, options, { context, store, chosen, map })
@@ -97,9 +101,7 @@ function checkOptions(options: RestoreOptions): void {
   if (options.record && !options.drill) {
     throw usage('--record needs --drill', 'use restore --drill --record')
   }
-  if (options.map !== undefined && options.intoAccount === undefined) {
-    throw usage('--map needs --into-account', 'name the account to promote into')
-  }
+  checkAccountOptions(options)
   if (options.from !== undefined && (options.snapshot !== undefined || options.drill)) {
     throw usage('--from and a snapshot exclude each other', 'use one of them')
   }
@@ -108,6 +110,22 @@ function checkOptions(options: RestoreOptions): void {
       '--drill restores the newest good snapshot of every account completely',
       'leave out the snapshot and --object; --account selects an account',
     )
+  }
+}
+
+/** Checks the options for other accounts. */
+function checkAccountOptions({ toService, intoAccount, toAccounts, map }: RestoreOptions): void {
+  const other = intoAccount !== undefined ? '--into-account' : '--to-accounts'
+  const isOther = intoAccount !== undefined || toAccounts !== undefined
+  if (intoAccount !== undefined && toAccounts !== undefined) {
+    throw usage('--into-account and --to-accounts exclude each other', 'use one of them')
+  }
+  if (isOther && !toService) throw usage(`${other} needs --to-service`, 'add --to-service')
+  if (map !== undefined && !isOther) {
+    throw usage('--map needs --into-account or --to-accounts', 'name the accounts to promote into')
+  }
+  if (toAccounts !== undefined && map === undefined) {
+    throw usage('--to-accounts needs --map', 'docs/promotion.md describes the map')
   }
 }
 
