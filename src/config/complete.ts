@@ -39,6 +39,7 @@ export function complete(
     ...outside,
     store: file.store?.url === undefined ? undefined : completeStore(file.store),
     copies: (file.copies ?? []).map(completeCopy),
+    git: file.git && completeGit(file.git),
     importPath: file.service?.importPath || '/kibana/import',
     types: file.types ?? defaultTypes,
     compression: file.compression ?? 'zstd',
@@ -81,6 +82,10 @@ type CopySection = StoreSection &
 
 function completeCopy({ deadline = '30m', ...copy }: CopySection): CopyConfig {
   return { ...completeStore(copy), deadlineMs: parseDuration(deadline) }
+}
+
+function completeGit({ folder, push = false, deadline = '30m' }: NonNullable<FileConfig['git']>) {
+  return { folder, push, deadlineMs: parseDuration(deadline) }
 }
 
 function completeSchedule(schedule: NonNullable<FileConfig['schedule']>): ScheduleConfig {

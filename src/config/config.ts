@@ -36,6 +36,8 @@ export interface Config {
   readonly copies: readonly CopyConfig[]
   /** All stores that are configured, by name: the archive and its copies, whatever `--store` names. */
   readonly stores: readonly CopyConfig[]
+  /** Where objects are committed to git after a run; undefined without that. */
+  readonly git: GitConfig | undefined
   /** Path of imports, after the path prefix. The specification does not contain it. */
   readonly importPath: string
   readonly types: readonly string[]
@@ -82,6 +84,15 @@ export interface CopyConfig extends StoreConfig {
   /** Whether `copy` leaves out snapshots that are older than the newest one of the copy. */
   readonly newerOnly?: boolean | undefined
   /** After a run, a copy that takes longer is stopped. The next run continues. */
+  readonly deadlineMs: number
+}
+
+/** The commits to git after a run. */
+export interface GitConfig {
+  /** A folder in a repository. Each account has a subfolder with its id. */
+  readonly folder: string
+  readonly push: boolean
+  /** Commits that take longer are stopped. The next run continues. */
   readonly deadlineMs: number
 }
 

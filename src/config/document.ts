@@ -8,13 +8,14 @@ import { formatDuration } from './duration.ts'
 export function toDocument(config: Config): object {
   const { accounts, management, store, copies, importPath, guard, retention, schedule, worker } =
     config
-  const { types, compression, encryption, metrics, notifications, limits, logLevel } = config
+  const { git, types, compression, encryption, metrics, notifications, limits, logLevel } = config
   return withoutUndefined({
     service: { importPath },
     accounts: accounts.length > 0 ? accounts : undefined,
     management: management && withoutName(management),
     store: store && withLockAsText(store),
     copies: copies.length > 0 ? copies.map(copyToSection) : undefined,
+    git: git && { folder: git.folder, push: git.push, deadline: formatDuration(git.deadlineMs) },
     types,
     compression,
     encryption,

@@ -87,14 +87,11 @@ function withoutFile({ problems }: Variables): Section {
 
 /**
  * Reads `--store`: an address, or the name of a configured store. Another store than the archive
- * replaces the `store` section, and has no copies.
+ * replaces the `store` section, and has neither copies nor commits.
  */
 function overridesOfFlags({ store, logLevel }: ConfigFlags, configured: Section): Override[] {
-  const overrides = [
-    ...overridesOfStore(store, configured),
-    { place: 'logLevel', value: logLevel, source: '--log-level' },
-  ]
-  return overrides.filter(({ value }) => value !== undefined)
+  const level = { place: 'logLevel', value: logLevel, source: '--log-level' }
+  return [...overridesOfStore(store, configured), ...(logLevel === undefined ? [] : [level])]
 }
 
 function overridesOfStore(store: string | undefined, configured: Section): Override[] {
@@ -112,6 +109,7 @@ function overridesOfStore(store: string | undefined, configured: Section): Overr
   return [
     copy ? { place: 'store', value: section, source } : { place: 'store.url', value: url, source },
     { place: 'copies', value: [], source },
+    { place: 'git', value: undefined, source },
   ]
 }
 

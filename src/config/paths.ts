@@ -48,6 +48,7 @@ export function resolvePaths(document: Section, configPath: string): Section {
 }
 
 const filePlaces = [
+  'git.folder',
   'management.token.file',
   'encryption.passphrase.file',
   'encryption.identity.file',

@@ -45,6 +45,17 @@ const rules: readonly ((document: Section) => readonly Problem[])[] = [
   findOverlaps,
   findEncryptionConflicts,
   (document) =>
+    document.git !== undefined &&
+    valueAt(document, 'encryption.recipients') !== undefined &&
+    valueAt(document, 'encryption.identity') === undefined
+      ? [
+          [
+            'git',
+            'needs encryption.identity, because commits contain what snapshots hold encrypted',
+          ],
+        ]
+      : [],
+  (document) =>
     valueAt(document, 'schedule.pruneAfter') === true && document.retention === undefined
       ? [['schedule.pruneAfter', 'needs retention, which says what to keep']]
       : [],

@@ -149,6 +149,20 @@ const copies = z
   .optional()
   .describe('Stores that hold a copy of the archive')
 
+const git = z
+  .strictObject({
+    folder: z
+      .string()
+      .min(1)
+      .describe('Folder in a git repository; each account has a subfolder with its id'),
+    push: z.boolean().optional().describe('Also runs git push; false by default'),
+    deadline: longerThanNothing(timerDuration)
+      .optional()
+      .describe('Stops the commits after a run when they take longer; 30m by default'),
+  })
+  .optional()
+  .describe('Commits the objects to git after each run')
+
 const encryption = z
   .strictObject({
     recipients: z
@@ -293,6 +307,7 @@ export const fileSchema = z
     management,
     store,
     copies,
+    git,
     types: z.array(type).min(1).optional().describe('Types to export, in this order'),
     compression: z.enum(['zstd', 'gzip', 'none']).optional(),
     encryption,

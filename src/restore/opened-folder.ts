@@ -42,7 +42,7 @@ export type FolderIndex = z.infer<typeof indexSchema>
  * Writes a file for each object, `<type>/<object id>.json`, indented and with nested JSON parsed, for
  * use with git. If the folder was written before and the whole source is written, removes the files of
  * objects that are gone, unless they were edited: `dashkeep.sha256` lists the written files. Changes no
- * other files and follows no symbolic links in the folder.
+ * other files, leaves equal files alone, and follows no symbolic links in the folder.
  */
 export async function writeOpened(
   source: RestoreSource,
@@ -102,7 +102,9 @@ export function fileNamesOf(
   return new Map(ofType.map((entry, number) => [entry, `${names[number]}.json`]))
 }
 
+/** Writes a file in one step. Leaves a file that has this text already as it is. */
 async function writeWhole(path: string, text: string): Promise<void> {
+  if (await holdsText(path, text)) return
   try {
     const unfinished = `${path}.part`
     await using file = await openFresh(unfinished, fileMode)
@@ -111,6 +113,12 @@ async function writeWhole(path: string, text: string): Promise<void> {
   } catch (error) {
     throw cannotWrite(path, error)
   }
+}
+
+async function holdsText(path: string, text: string): Promise<boolean> {
+  const maxBytes = Buffer.byteLength(text)
+  const found = await readSmallFile(path, { maxBytes, noLinks: true }).catch(() => undefined)
+  return found === text
 }
 
 /** Creates the folder of a type. Refuses a symbolic link, which could lead out of the folder. */

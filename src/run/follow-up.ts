@@ -4,7 +4,7 @@ import type { TakenSnapshot } from '../archive/take.ts'
 import type { Config } from '../config/config.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { AccountBackup } from './back-up.ts'
-import { type AfterRunOptions, copyAccounts } from './copy-backups.ts'
+import { type AfterRunOptions, copyAccounts, type WarningsByAccount } from './copy-backups.ts'
 
 interface FollowUpOptions extends AfterRunOptions {
   /** Adds a warning to the report of an account. */
@@ -12,8 +12,9 @@ interface FollowUpOptions extends AfterRunOptions {
 }
 
 /**
- * Does what follows the backups: copies them to the configured copies. Returns the backups, with a
- * warning for each step that failed for an account. Throws only when the process is stopped.
+ * Does what follows the backups: copies them to the configured copies, and commits them to git. Returns
+ * the backups, with a warning for each step that failed for an account. Throws only when the process is
+ * stopped.
  */
 export async function followUp(
   config: Config,
@@ -22,13 +23,29 @@ export async function followUp(
   options: FollowUpOptions,
 ): Promise<readonly AccountBackup[]> {
   const accounts = new Set(backups.flatMap(({ taken }) => taken?.manifest.account.id ?? []))
-  const warnings = await copyAccounts(config, store, accounts, options)
+  const [notCopied, notCommitted] = await Promise.all([
+    copyAccounts(config, store, accounts, options),
+    commitAll(config, store, accounts, options),
+  ])
   return backups.map((backup) => {
     const { taken, account } = backup
-    const found = (taken && warnings.get(taken.manifest.account.id)) ?? []
+    const id = taken?.manifest.account.id ?? Number.NaN
+    const found = [notCopied, notCommitted].flatMap((warnings) => warnings.get(id) ?? [])
     for (const warning of found) options.onWarning(account.name, warning)
     return taken && found.length > 0 ? { ...backup, taken: withWarnings(taken, found) } : backup
   })
+}
+
+async function commitAll(
+  config: Config,
+  store: ObjectStore,
+  accounts: ReadonlySet<number>,
+  options: AfterRunOptions,
+): Promise<WarningsByAccount> {
+  if (config.git === undefined || accounts.size === 0) return new Map()
+  // Lazy: most runs need no git.
+  const { commitAccounts } = await import('./commit-backups.ts')
+  return commitAccounts(config.git, config, { store, accounts, ...options })
 }
 
 function withWarnings(taken: TakenSnapshot, warnings: readonly string[]): TakenSnapshot {

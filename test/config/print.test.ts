@@ -98,6 +98,10 @@ const document = fc.record(
       ),
       { maxLength: 2, selector: ({ name, url }) => `${name} ${url}`, comparator: sharesWord },
     ),
+    git: fc.record(
+      { folder: path, push: flag, deadline: fc.constantFrom('30m', '45s') },
+      { requiredKeys: ['folder'] },
+    ),
     types: fc.uniqueArray(fc.constantFrom('search', 'dashboard', 'query', 'canvas'), {
       minLength: 1,
     }),
@@ -187,9 +191,15 @@ function placesOf(schema: JsonSchema, place = ''): string[] {
   return [...members, ...entries.flatMap((one) => placesOf(one, below))]
 }
 
-/** A file that prunes says what to keep. */
-function withRetention(file: { retention?: object; schedule?: object }): object {
-  return file.schedule === undefined ? file : { retention: { last: 1 }, ...file }
+/** Adds what other settings need: a retention for pruning, and the key of what is committed to git. */
+function withNeeds(file: { schedule?: object; git?: object; encryption?: object }): object {
+  const { schedule, git, encryption } = file
+  const needsKey = git !== undefined && encryption !== undefined && 'recipients' in encryption
+  return {
+    ...(schedule !== undefined && { retention: { last: 1 } }),
+    ...file,
+    ...(needsKey && { encryption: { identity: { env: 'IDENTITY' }, ...encryption } }),
+  }
 }
 
 /** What `config print` prints, and whether the printed file, elsewhere, means the same. */
@@ -227,7 +237,7 @@ describe('config print', () => {
       const env = { TOKEN: 'secret-1', lower_case: 'secret-2' }
       await fc.assert(
         fc.asyncProperty(document, async (file) => {
-          const printed = await printAndRead(env, { args, file: withRetention(file) })
+          const printed = await printAndRead(env, { args, file: withNeeds(file) })
           expect(printed).not.toMatch(/secret-\d/)
         }),
         { numRuns: 40 },

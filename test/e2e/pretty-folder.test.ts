@@ -43,6 +43,24 @@ async function startWithFolder() {
 const lost = 'search/failed-orders.json'
 const list = 'dashkeep.sha256'
 
+it('restore --pretty leaves a file alone that is equal already', async () => {
+  await using story = await startWithFolder()
+  const { folder, pretty } = story
+  const inodes = async () => {
+    const names = [...(await readTree(folder)).keys()].sort()
+    const files = names.map(async (name) => [name, (await lstat(join(folder, name))).ino])
+    return new Map<string, number>((await Promise.all(files)) as [string, number][])
+  }
+  const before = await inodes()
+  expect((await pretty()).exitCode).toBe(0)
+  expect(await inodes()).toEqual(before)
+  await story.loseOne()
+  expect((await pretty()).exitCode).toBe(0)
+  const after = await inodes()
+  const changed = [...before].filter(([name, inode]) => after.get(name) !== inode)
+  expect(changed.map(([name]) => name)).toEqual([list, lost])
+})
+
 describe('restore --pretty follows no link that somebody planted', () => {
   it.each(types)('in the place of the folder of the %s objects', async (type) => {
     await using story = await startWithFolder()

@@ -67,7 +67,7 @@ export async function backup(terminal: Terminal, options: BackupVerbOptions): Pr
         progress.advance()
       },
     })
-    if (config.copies.length > 0) progress.begin('copying')
+    if (config.copies.length > 0 || config.git) progress.begin('copying')
     const backups = await followUp(config, store, taken, { ...about, onWarning: report.warn })
     progress.end()
     if (terminal.json) terminal.printJson({ accounts: backups.map(toJson) })

@@ -76,6 +76,7 @@ async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Fi
     yield* examineStore(store, context, terminal)
     yield* examineOrigins(store, claims, terminal)
     yield* examineManagement(context, terminal, store)
+    yield* examineGit(context, terminal)
   } finally {
     await store.close()
   }
@@ -266,6 +267,21 @@ async function* examineManagement(
     }
   } catch (error) {
     yield failure('management', error as Error)
+  }
+}
+
+/** Checks whether the program git is there. A backup is good without it. */
+async function* examineGit(
+  { config: { git } }: Context,
+  { env, signal }: Terminal,
+): AsyncGenerator<Finding> {
+  if (git === undefined) return
+  const { createGit } = await import('../../restore/git/git.ts')
+  try {
+    await createGit(process.cwd(), { env, signal })
+    yield { check: 'git', result: 'ok', detail: `runs are committed to ${git.folder}` }
+  } catch (error) {
+    yield { ...failure('git', error as Error), result: 'warning' }
   }
 }
 

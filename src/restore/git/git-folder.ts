@@ -44,6 +44,20 @@ export interface GitFolder {
   push(): Promise<void>
 }
 
+/** A repository that holds the folders of several accounts. */
+export interface GitRepository {
+  readonly root: string
+  push(): Promise<void>
+}
+
+/** Opens the repository of a folder, and creates the folder and a repository when there is none. */
+export async function openGitRepository(path: string, options: GitOptions): Promise<GitRepository> {
+  await makeTarget(path)
+  const git = await createGit(await realpath(path), options)
+  const { root } = await findRoot(git)
+  return { root, push: () => push(git) }
+}
+
 /**
  * Opens a folder for commits, and creates the folder and a repository when there is none. A folder
  * inside the work tree of a repository belongs to that repository. Throws a `usage` error when the

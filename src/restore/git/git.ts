@@ -119,7 +119,7 @@ function cannotStart(error: ExecFileException): DashkeepError {
     {
       kind: isMissing ? 'usage' : 'failed',
       hint: isMissing
-        ? `install git ${oldest.major}.${oldest.minor} or newer, or leave out --git`
+        ? `install git ${oldest.major}.${oldest.minor} or newer, or leave out --git and the setting git`
         : 'run the command again',
       cause: error,
     },

@@ -28,6 +28,8 @@ interface ReplaySource {
   readonly store: ObjectStore
   /** The snapshots to commit, oldest first. */
   readonly folders: readonly SnapshotFolder[]
+  /** The newest committed snapshot, if the folder still has its files. */
+  readonly before?: Manifest | undefined
   readonly read: ReadOptions
 }
 
@@ -59,10 +61,10 @@ export async function refuseOtherAccount(folder: GitFolder, accountId: number): 
  */
 export async function* replay(
   folder: GitFolder,
-  { store, folders, read }: ReplaySource,
+  { store, folders, read, ...given }: ReplaySource,
   { allowSuspect, overwrite }: ReplayOptions,
 ): AsyncGenerator<ReplayStep> {
-  let before: Manifest | undefined
+  let { before } = given
   for (const { accountId, snapshot } of folders) {
     read.signal?.throwIfAborted()
     const stored = await tryReadManifest(store, accountId, snapshot, read)
