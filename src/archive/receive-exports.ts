@@ -103,6 +103,7 @@ async function receiveExport(
     signal?.throwIfAborted()
     return { entry, content, writer }
   } catch (error) {
+    scan.discard()
     await writer[Symbol.asyncDispose]()
     throw error
   }

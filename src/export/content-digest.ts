@@ -35,6 +35,8 @@ interface ObjectIndex {
   add(id: string, hit: RawHit): void
   /** Sorts the index. Nothing can be added afterwards. */
   finish(): SortedIndex
+  /** Frees the memory of an index that is not needed. */
+  discard(): void
 }
 
 /** A finished index, sorted by the bytes of its records. */
@@ -78,6 +80,7 @@ export function createObjectIndex({ touches = false } = {}): ObjectIndex {
   return {
     add: (id, hit) => records.add(idDigest(id), stateDigest(hit, touches)),
     finish: () => indexOf(sortRecords(records), touches),
+    discard: records.discard,
   }
 }
 

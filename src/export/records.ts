@@ -19,12 +19,14 @@ export interface Records {
   /** The bytes of a record from offset `from` up to `to`. */
   text(index: number, from: number, to: number): string
   /** The bytes of all records, in order. */
-  pieces(): Buffer[]
+  pieces(): Buffer<ArrayBuffer>[]
+  /** Frees the memory at once. The garbage collector would wait until as much is needed again. */
+  discard(): void
 }
 
 /** Creates an empty list. It uses the blocks in `spare` before it allocates new ones. */
-export function createRecords(spare: Buffer[] = []): Records {
-  const blocks: Buffer[] = []
+export function createRecords(spare: Buffer<ArrayBuffer>[] = []): Records {
+  const blocks: Buffer<ArrayBuffer>[] = []
   let count = 0
   const offsetOf = (index: number) => (index % BLOCK_RECORDS) * RECORD_BYTES
   const blockOf = (index: number) => blocks[Math.floor(index / BLOCK_RECORDS)] as Buffer
@@ -48,12 +50,16 @@ export function createRecords(spare: Buffer[] = []): Records {
     },
     pieces: () =>
       blocks.map((block, at) => block.subarray(0, (count - at * BLOCK_RECORDS) * RECORD_BYTES)),
+    discard() {
+      for (const { buffer } of blocks.splice(0)) buffer.transfer(0)
+      count = 0
+    },
   }
 }
 
 /** Moves the records to a new list, in the order of their bytes. The memory moves with them. */
 export function sortRecords(records: Records): Records {
-  const spare: Buffer[] = []
+  const spare: Buffer<ArrayBuffer>[] = []
   const sorted = createRecords(spare)
   moveSorted(records, sorted, { spare, byte: 0 })
   return sorted
@@ -66,7 +72,7 @@ export function sortRecords(records: Records): Records {
 function moveSorted(
   records: Records,
   sorted: Records,
-  { spare, byte }: { spare: Buffer[]; byte: number },
+  { spare, byte }: { spare: Buffer<ArrayBuffer>[]; byte: number },
 ): void {
   if (records.count <= MAX_SORTED_AT_ONCE) {
     for (const text of [...drain(records, spare)].sort()) sorted.add(text)
@@ -94,7 +100,7 @@ function firstDifference(records: Records, byte: number): number {
 }
 
 /** Yields each record. A block whose records have been read goes to `spare`. */
-function* drain(records: Records, spare: Buffer[]): Generator<string> {
+function* drain(records: Records, spare: Buffer<ArrayBuffer>[]): Generator<string> {
   for (const piece of records.pieces()) {
     for (let offset = 0; offset < piece.length; offset += RECORD_BYTES) {
       yield piece.toString('latin1', offset, offset + RECORD_BYTES)

@@ -35,6 +35,8 @@ export interface ExportScan {
   kibanaVersion(): string | undefined
   /** Number of objects so far. */
   objects(): number
+  /** Frees the memory of a scan that has failed. */
+  discard(): void
 }
 
 /**
@@ -80,6 +82,7 @@ export function createExportScan(
     end,
     kibanaVersion: scanner.kibanaVersion,
     objects: () => objects,
+    discard: index.discard,
   }
 }
 

@@ -45,3 +45,11 @@ it.each([
   const texts = numbers.map((number) => `${number}`.padStart(RECORD_BYTES, '0'))
   expect(textsOf(sortRecords(recordsOf(texts)))).toEqual(texts.toSorted())
 })
+
+it('frees the memory of discarded records at once', () => {
+  const records = recordsOf(['a'.repeat(RECORD_BYTES)])
+  const [piece] = records.pieces()
+  records.discard()
+  expect(piece?.buffer).toMatchObject({ detached: true, byteLength: 0 })
+  expect(records.count).toBe(0)
+})
