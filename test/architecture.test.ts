@@ -50,7 +50,7 @@ const arrows: Record<string, readonly string[]> = {
     'store port',
     'wording',
   ],
-  exporter: ['archive', 'config', 'errors', 'log', 'open', 'run', 'version', 'worker'],
+  exporter: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'version', 'worker'],
   worker: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'store port', 'version'],
   run: [
     'archive',
@@ -93,7 +93,7 @@ const arrows: Record<string, readonly string[]> = {
     'wording',
   ],
   copy: ['archive', 'datafile', 'store port'],
-  proofs: ['account-id', 'archive', 'errors', 'store port', 'version'],
+  proofs: ['account-id', 'archive', 'errors', 'store port', 'version', 'wording'],
   archive: ['account-id', 'datafile', 'errors', 'export', 'objects', 'store port', 'version'],
   accounts: ['errors', 'local-files'],
   sandbox: ['account-id', 'buffers', 'errors', 'export'],

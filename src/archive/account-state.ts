@@ -2,17 +2,28 @@
 
 import type { AccountJudgement } from './status.ts'
 
-/** State of an account in the archive; `missing` when the archive has no snapshot of it. */
-export type AccountState = 'good' | 'stale' | 'suspect' | 'damaged' | 'from-future' | 'missing'
+/**
+ * State of an account in the archive; `missing` when the archive has no snapshot of it, `unproven` when
+ * its newest good proof is too old, or a check has failed since.
+ */
+export type AccountState =
+  | 'good'
+  | 'stale'
+  | 'suspect'
+  | 'damaged'
+  | 'from-future'
+  | 'unproven'
+  | 'missing'
 
 /**
  * Returns the state of an account. It is stale when its newest good snapshot is older than
- * `maxAgeMs`, whatever else is wrong. Pure.
+ * `maxAgeMs`, whatever else is wrong. It is `unproven` only when nothing else is wrong. Pure.
  */
 export function stateOf(
   { newestGoodAt, suspects, problems, fromFuture }: AccountJudgement,
-  { now, maxAgeMs }: { now: Date; maxAgeMs: number | undefined },
+  options: { now: Date; maxAgeMs: number | undefined; unproven?: boolean | undefined },
 ): AccountState {
+  const { now, maxAgeMs, unproven } = options
   if (newestGoodAt === undefined) {
     if (problems.length > 0) return 'damaged'
     return suspects.length === 0 && fromFuture.length > 0 ? 'from-future' : 'suspect'
@@ -21,7 +32,8 @@ export function stateOf(
   if (maxAgeMs !== undefined && age > maxAgeMs) return 'stale'
   if (problems.length > 0) return 'damaged'
   if (suspects.length > 0) return 'suspect'
-  return fromFuture.length > 0 ? 'from-future' : 'good'
+  if (fromFuture.length > 0) return 'from-future'
+  return unproven ? 'unproven' : 'good'
 }
 
 interface NamedAccount {

@@ -1,4 +1,6 @@
 import { Gauge, Registry } from 'prom-client'
+import type { ProofJudgement } from '../proofs/judge.ts'
+import { proofKinds } from '../proofs/proof.ts'
 import type { CopyStatus } from '../run/copy-status.ts'
 import { createArchiveGauges } from '../run/metrics/archive-gauges.ts'
 import { version } from '../version.ts'
@@ -92,9 +94,34 @@ function createAccountRegistry(accounts: ReadonlyMap<string, JudgedAccount>): Re
     labelNames: ['account', 'state'],
     registers: [registry],
   })
+  const proofs = createProofGauges(registry)
   for (const [account, judged] of accounts) {
     states.set({ account, state: judged.state }, 1)
     if (judged.state !== 'missing') gauges.observe(account, judged)
+    if (judged.proofs !== undefined) proofs.observe(account, judged.proofs)
   }
   return registry
+}
+
+function createProofGauges(registry: Registry) {
+  const gauge = (name: string, help: string) =>
+    new Gauge({ name, help, labelNames: ['account', 'kind'], registers: [registry] })
+  const lastProof = gauge(
+    'dashkeep_last_proof_timestamp_seconds',
+    'When the newest good verification of every snapshot, or the newest good drill, began',
+  )
+  const failed = gauge(
+    'dashkeep_proof_failed',
+    '1 when a verification or drill failed and no good one has followed, else 0',
+  )
+  return {
+    observe(account: string, judgement: ProofJudgement): void {
+      for (const kind of proofKinds) {
+        const proof = judgement[kind]
+        const hasFailed = judgement.failed.some((one) => one.kind === kind)
+        if (proof) lastProof.set({ account, kind }, proof.startedAt.getTime() / 1000)
+        if (proof || hasFailed) failed.set({ account, kind }, hasFailed ? 1 : 0)
+      }
+    },
+  }
 }

@@ -6,6 +6,7 @@ import { startDeadline } from '../worker/deadline.ts'
 import { startServer } from '../worker/server.ts'
 import { createExporterMetrics, type ExporterMetrics } from './exporter-metrics.ts'
 import { type JudgedAccount, judgeArchive, judgeCopies } from './judge-archive.ts'
+import { type ReadProofs, rememberProofs } from './remember-proofs.ts'
 
 /** Time between two reads of the configuration. */
 const CONFIG_INTERVAL_MS = 30_000
@@ -25,6 +26,8 @@ interface ExporterOptions {
   readonly intervalMs: number
   /** Accounts whose newest good snapshot is older are stale; none when undefined. */
   readonly maxAgeMs: number | undefined
+  /** Accounts whose newest proof is older are unproven; none when undefined. */
+  readonly maxProofAgeMs: number | undefined
   readonly env: Environment
   readonly log: Logger
   readonly clock: Clock
@@ -35,6 +38,8 @@ interface ExporterOptions {
 /** An exporter and its state between reads. */
 interface Exporter extends ExporterOptions {
   readonly metrics: ExporterMetrics
+  /** Reads the proof records of the configured archive. */
+  readProofs: ReadProofs
   /** The last valid configuration. */
   config: Config
   /** Why the configuration was invalid when it was last read. */
@@ -57,7 +62,8 @@ export async function runExporter(options: ExporterOptions): Promise<void> {
   const metrics = createExporterMetrics()
   metrics.setConfigGood(true)
   const problems = { configProblem: undefined, archiveProblem: undefined }
-  const exporter: Exporter = { ...options, ...problems, metrics, config, hasRead: false }
+  const state = { ...problems, readProofs: rememberProofs(), config, hasRead: false }
+  const exporter: Exporter = { ...options, ...state, metrics }
   const { listen, log } = options
   const unready = () => reasonsOf(exporter)
   const hint = 'give --listen another address'
@@ -103,6 +109,7 @@ async function refresh(exporter: Exporter): Promise<boolean> {
     metrics.setConfigGood(true)
     if (JSON.stringify(config) === JSON.stringify(exporter.config)) return false
     exporter.config = config
+    exporter.readProofs = rememberProofs()
     log.info({ accounts: config.accounts.length }, 'configuration adopted')
     return true
   } catch (error) {
@@ -117,7 +124,7 @@ async function refresh(exporter: Exporter): Promise<boolean> {
 
 /** Reads the archive once. Returns the time until the next read. Never throws. */
 async function readArchive(exporter: Exporter): Promise<number> {
-  const { config, clock, maxAgeMs, env, log, metrics, intervalMs } = exporter
+  const { config, clock, maxAgeMs, maxProofAgeMs, env, log, metrics, intervalMs } = exporter
   using deadline = startDeadline(clock, DEADLINE_MS, {
     message: `Cannot read the archive: it takes longer than ${DEADLINE_MS / 60_000} minutes`,
     hint: 'check whether the store answers slowly',
@@ -126,15 +133,15 @@ async function readArchive(exporter: Exporter): Promise<number> {
   const now = clock.now()
   const begun = performance.now()
   try {
-    const accounts = await judgeArchive(config, { now, maxAgeMs, env, log, signal })
+    const judging = { now, maxAgeMs, maxProofAgeMs, env, log, signal }
+    const accounts = await judgeArchive(config, { ...judging, readProofs: exporter.readProofs })
     const durationMs = performance.now() - begun
     metrics.setArchive(accounts, { readAt: now, durationMs })
     exporter.hasRead = true
     exporter.archiveProblem = undefined
     log.info({ durationMs: Math.round(durationMs), ...countStates(accounts) }, 'archive read')
     // Reading a copy has a limit of its own, so that a copy that hangs is no failure of the archive.
-    const about = { now, maxAgeMs, env, log, signal: exporter.signal }
-    const copies = await judgeCopies(config, about)
+    const copies = await judgeCopies(config, { ...judging, signal: exporter.signal })
     metrics.setCopies(copies)
     if (copies.length > 0) log.info({ copies: copies.length }, 'copies read')
     return intervalMs

@@ -3,28 +3,38 @@ import { type AccountStatus, readStatus } from '../archive/status.ts'
 import type { Config, Environment } from '../config/config.ts'
 import type { Logger } from '../log.ts'
 import { openArchive } from '../open.ts'
+import { findProofGap, type ProofJudgement } from '../proofs/judge.ts'
 import { type CopyStatus, readCopies } from '../run/copy-status.ts'
 import { type ArchivedAccount, archivedAccountOf } from '../run/metrics/archive-gauges.ts'
+import type { ReadProofs } from './remember-proofs.ts'
 
 /** State of a configured account in the archive. */
 export interface JudgedAccount extends ArchivedAccount {
   readonly state: AccountState
+  /** What the proof records of the account prove; undefined without snapshots. */
+  readonly proofs?: ProofJudgement | undefined
+}
+
+/** What an account is judged by. */
+interface JudgeOptions {
+  readonly now: Date
+  /** Accounts whose newest good snapshot is older are stale; none when undefined. */
+  readonly maxAgeMs: number | undefined
+  /** Accounts whose newest proof is older are unproven; none when undefined. */
+  readonly maxProofAgeMs: number | undefined
+  readonly env: Environment
+  readonly log: Logger
+  readonly signal: AbortSignal
 }
 
 /**
  * Judges every configured account by the archive. Returns the results by configured name. Only reads:
- * one listing and the manifests back to the newest good one. Ignores accounts that are not
- * configured. Throws when the store cannot answer.
+ * one listing and the manifests back to the newest good one, and what `readProofs` reads. Ignores
+ * accounts that are not configured. Throws when the store cannot answer.
  */
 export async function judgeArchive(
   config: Config,
-  options: {
-    now: Date
-    maxAgeMs: number | undefined
-    env: Environment
-    log: Logger
-    signal: AbortSignal
-  },
+  options: JudgeOptions & { readonly readProofs: ReadProofs },
 ): Promise<Map<string, JudgedAccount>> {
   const missing = { state: 'missing', newestGoodAt: undefined, objects: undefined, suspect: false }
   const judged = new Map(config.accounts.map(({ name }) => [name, missing as JudgedAccount]))
@@ -32,10 +42,11 @@ export async function judgeArchive(
   const store = await openArchive(config, options)
   try {
     const only = findIds(config)
+    const proofs = await options.readProofs(store, { ...options, only })
     for await (const status of readStatus(store, { ...options, only })) {
       const name = nameOf(status)
       if (name === undefined) continue
-      const found = { state: stateOf(status, options), ...archivedAccountOf(status) }
+      const found = judgeAccount(status, proofs.of(status.accountId), options)
       const before = judged.get(name)?.newestGoodAt
       // Snapshots of two accounts can have the same configured name: the newer ones count.
       if (before === undefined || (found.newestGoodAt ?? 0) >= before) judged.set(name, found)
@@ -46,11 +57,22 @@ export async function judgeArchive(
   return judged
 }
 
+function judgeAccount(
+  status: AccountStatus,
+  proofs: ProofJudgement,
+  { now, maxAgeMs, maxProofAgeMs }: JudgeOptions,
+): JudgedAccount {
+  const isJudged = maxProofAgeMs !== undefined
+  const unproven = isJudged && findProofGap(proofs, { now, maxAgeMs: maxProofAgeMs }) !== undefined
+  return {
+    state: stateOf(status, { now, maxAgeMs, unproven }),
+    proofs,
+    ...archivedAccountOf(status),
+  }
+}
+
 /** Reads how far each configured copy is behind the archive, from a listing of both. */
-export async function judgeCopies(
-  config: Config,
-  options: Parameters<typeof judgeArchive>[1],
-): Promise<CopyStatus[]> {
+export async function judgeCopies(config: Config, options: JudgeOptions): Promise<CopyStatus[]> {
   if (config.copies.length === 0) return []
   const store = await openArchive(config, options)
   try {

@@ -42,6 +42,7 @@ const signs: Record<string, string> = {
   suspect: '◆',
   damaged: '✖',
   'from-future': '▶',
+  unproven: '◇',
   missing: '○',
   changed: '●',
   first: '●',

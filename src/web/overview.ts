@@ -173,5 +173,6 @@ const urgency: readonly AccountState[] = [
   'stale',
   'missing',
   'from-future',
+  'unproven',
   'good',
 ]

@@ -52,9 +52,9 @@ main { width: 100%; max-width: 110rem; margin: 0 auto; padding: 1rem clamp(1rem,
 .facts dt { color: var(--muted); font-size: 0.85rem; }
 .facts dd { margin: 0; }
 .state { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 0.6rem; font-weight: 600; font-size: 0.925rem; background: var(--ground); color: var(--muted); }
-.state:is(.good, .added, .stale, .suspect, .from-future, .damaged, .missing, .removed, .changed, .running, .behind) { border-color: transparent; }
+.state:is(.good, .added, .stale, .suspect, .from-future, .unproven, .damaged, .missing, .removed, .changed, .running, .behind) { border-color: transparent; }
 .state.good, .state.added { background: var(--good-ground); color: var(--good); }
-.state.stale, .state.suspect, .state.from-future { background: var(--warn-ground); color: var(--warn); }
+.state.stale, .state.suspect, .state.from-future, .state.unproven { background: var(--warn-ground); color: var(--warn); }
 .state.damaged, .state.missing, .state.removed { background: var(--bad-ground); color: var(--bad); }
 .state:is(.changed, .running, .behind) { background: var(--changed-ground); color: var(--changed); }
 .reasons, .diff { margin: 0.25rem 0 0; padding-left: 1.1rem; font-size: 0.9rem; }

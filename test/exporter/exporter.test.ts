@@ -10,7 +10,7 @@ import { spawnDashkeep } from '../e2e/spawn-dashkeep.ts'
 import { accountsFrom, shortLimits, startTrial, type Trial, types } from '../e2e/trial.ts'
 import { startS3Server } from '../s3-server/s3-server.ts'
 import { neverAnswer, serverCredentials, startServer } from '../s3-server/stub.ts'
-import { minutes } from '../worker/stepped-clock.ts'
+import { hours, minutes } from '../worker/stepped-clock.ts'
 import { samplesOf, startExporter } from './start-exporter.ts'
 
 const ids = [501, 502, 503]
@@ -108,6 +108,58 @@ describe('an exporter', () => {
     await until('the copy is asked', () => server.requests.length > 0)
     expect((await exporter.ask('/readyz')).status).toBe(200)
     expect(await exporter.samples()).toMatchObject({ dashkeep_archive_readable: 1 })
+  })
+
+  it('reports when each account was last proven, what failed, and who was never proven', async () => {
+    const { trial, env, backUp } = await prepare()
+    await using _trial = trial
+    for (const id of ids) await backUp(id, fresh)
+    const proven = new Date('2026-11-20T05:15:00Z')
+    const record = (...args: string[]) =>
+      trial.runAt(proven, [...args, '--record'], { DASHKEEP_STORE: env.DASHKEEP_STORE })
+    await record('verify', '--account', '501')
+    const damaged = [...(await trial.files()).keys()].filter((name) => name.startsWith('503/'))
+    await rm(join(trial.archive, damaged.find((name) => name.endsWith('.zst')) ?? ''))
+    await record('restore', '--drill', '--account', '503')
+    await using exporter = await startExporter({ env, start, maxProofAgeMs: 8 * 24 * hours })
+    await exporter.untilLogged('archive read')
+    const samples = await exporter.samples()
+    expect(statesOf(samples)).toEqual({
+      'team-501': 'good',
+      'team-502': 'unproven',
+      'team-503': 'damaged',
+    })
+    const ofProofs = Object.entries(samples).filter(([name]) => name.includes('proof'))
+    expect(Object.fromEntries(ofProofs)).toEqual({
+      'dashkeep_last_proof_timestamp_seconds{account="team-501",kind="verify"}':
+        proven.getTime() / 1000,
+      'dashkeep_proof_failed{account="team-501",kind="verify"}': 0,
+      'dashkeep_proof_failed{account="team-503",kind="drill"}': 1,
+    })
+  })
+
+  it('reads a new proof within an hour, and at once when the configuration changes', async () => {
+    const { trial, config, env, backUp } = await prepare()
+    await using _trial = trial
+    await backUp(501, fresh)
+    const record = () =>
+      trial.runAt(fresh, ['verify', '--record'], { DASHKEEP_STORE: env.DASHKEEP_STORE })
+    await using exporter = await startExporter({ env, start })
+    await exporter.untilLogged('archive read')
+    const isProven = async () =>
+      Object.keys(await exporter.samples()).some((name) => name.includes('last_proof'))
+    await record()
+    for (const read of [2, 3, 4, 5]) {
+      expect(await isProven()).toBe(false)
+      await exporter.clock.step(15 * minutes)
+      await exporter.untilLogged('archive read', read)
+    }
+    expect(await isProven()).toBe(true)
+    await rm(join(trial.archive, 'proofs'), { recursive: true })
+    await trial.write('dashkeep.yaml', { ...config, accounts: config.accounts.slice(0, 2) })
+    await exporter.clock.step(1 * minutes)
+    await exporter.untilLogged('archive read', 6)
+    expect(await isProven()).toBe(false)
   })
 
   it('ignores accounts that are not configured, and reports suspect ones', async () => {
@@ -247,7 +299,11 @@ describe('an exporter of a bucket', () => {
     await using exporter = await startExporter({ env: inBucket, start })
     await exporter.untilLogged('archive read')
     expect(statesOf(await exporter.samples())).toEqual({ 'team-501': 'good' })
-    expect(server.operations().slice(asked)).toEqual(['ListObjectsV2', 'GetObject'])
+    expect(server.operations().slice(asked)).toEqual([
+      'ListObjectsV2',
+      'ListObjectsV2',
+      'GetObject',
+    ])
     const documented = await readFile(join(checkout, 'docs/monitoring.md'), 'utf8')
     expect(documented).toContain('"Action": ["s3:ListBucket", "s3:GetObject"]')
   })

@@ -26,6 +26,8 @@ export interface StartedExporter extends AsyncDisposable {
 export async function startExporter(options: {
   env: Environment
   start: string
+  /** A newest proof is too old after this time; never by default. */
+  maxProofAgeMs?: number
 }): Promise<StartedExporter> {
   const { env } = options
   const clock = createSteppedClock(options.start)
@@ -44,6 +46,7 @@ export async function startExporter(options: {
     listen: '127.0.0.1:0',
     intervalMs: 15 * minutes,
     maxAgeMs: 26 * hours,
+    maxProofAgeMs: options.maxProofAgeMs,
     env,
     log,
     clock,

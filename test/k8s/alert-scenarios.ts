@@ -11,6 +11,7 @@ import {
   job,
   longAgo,
   never,
+  proofs,
   type Recording,
   worker,
 } from './recorded-series.ts'
@@ -301,6 +302,63 @@ const ofCronJobs: readonly Scenario[] = [
       30: [`DashkeepCopyBehind${ofCopy('lost')}`],
       40: [`DashkeepCopyBehind${ofCopy('lost')}`, `DashkeepCopyBehind${ofCopy('offsite')}`],
       52: [`DashkeepCopyBehind${ofCopy('lost')}`],
+    },
+  },
+  {
+    name: 'weekly proofs of every account',
+    recorded: {
+      ...wellArchive,
+      ...proofs('shop', { verify: every(168, 5), drill: every(168, 6) }),
+      ...proofs('staging', { verify: every(168, 5), drill: every(168, 6) }),
+      ...cronJobs(),
+    },
+    fires: { 10: [], 180: [], 215: [], 400: [] },
+  },
+  {
+    name: 'drills that go on while verifications have stopped, then both have',
+    recorded: {
+      ...wellArchive,
+      ...proofs('shop', { verify: every(168, 5, 5), drill: every(168, 6, 400) }),
+      ...proofs('staging', { verify: every(168, 5) }),
+      ...cronJobs(),
+    },
+    fires: { 215: [], 500: [], 538: [at('DashkeepUnproven')] },
+    says: [
+      538,
+      at('DashkeepUnproven'),
+      'The backups of shop were not proven for 8 days',
+      "Run `dashkeep verify --record --account 'shop'`. `dashkeep status --max-proof-age 8d` shows the last proof.",
+    ],
+  },
+  {
+    name: 'an account that is never proven, and one that is new',
+    recorded: {
+      ...exporter({
+        ...shop,
+        ...staging,
+        ...account('new', {
+          state: (hour) => (hour < 200 ? 'unknown' : 'good'),
+          lastSuccess: from(200, every(24, 3.5)),
+        }),
+      }),
+      ...proofs('staging', { verify: every(168, 5) }),
+      ...cronJobs(),
+    },
+    fires: { 190: [], 195: [at('DashkeepUnproven')], 300: [at('DashkeepUnproven')] },
+  },
+  {
+    name: 'a drill that failed, until a good one follows',
+    recorded: {
+      ...wellArchive,
+      ...proofs('shop', { drill: every(168, 6) }, (hour) => Number(hour >= 174 && hour < 342)),
+      ...proofs('staging', { drill: every(168, 6) }),
+      ...cronJobs(),
+    },
+    fires: {
+      173: [],
+      176: ['DashkeepProofFailed{account="shop",kind="drill",namespace="dashkeep"}'],
+      341: ['DashkeepProofFailed{account="shop",kind="drill",namespace="dashkeep"}'],
+      343: [],
     },
   },
   {

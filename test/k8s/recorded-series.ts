@@ -72,7 +72,7 @@ export function account(
   }: { lastSuccess?: Values; state?: (hour: number) => string; namespace?: string } = {},
 ): Recording {
   const labels = `namespace="${namespace}",pod="dashkeep-exporter-1",account="${name}"`
-  const states = ['good', 'stale', 'suspect', 'damaged', 'from-future', 'missing']
+  const states = ['good', 'stale', 'suspect', 'damaged', 'from-future', 'unproven', 'missing']
   const isHeld = (hour: number) => state(hour) !== 'missing'
   return {
     [`dashkeep_last_success_timestamp_seconds{${labels}}`]: (hour) =>
@@ -86,6 +86,23 @@ export function account(
       ]),
     ),
   }
+}
+
+/** What the exporter tells of the proofs of an account: when the last one began, and whether one failed. */
+export function proofs(
+  name: string,
+  last: Readonly<Partial<Record<'verify' | 'drill', Values>>>,
+  failed: Values = always(0),
+): Recording {
+  return Object.fromEntries(
+    Object.entries(last).flatMap(([kind, values]) => {
+      const labels = `namespace="dashkeep",pod="dashkeep-exporter-1",account="${name}",kind="${kind}"`
+      return [
+        [`dashkeep_last_proof_timestamp_seconds{${labels}}`, values],
+        [`dashkeep_proof_failed{${labels}}`, failed],
+      ]
+    }),
+  )
 }
 
 /** A worker with one account, by the metrics that the alerts read. */

@@ -1,5 +1,6 @@
 import type { AccountState } from '../../archive/account-state.ts'
 import type { AccountStatus } from '../../archive/status.ts'
+import type { ProofGap, ProofJudgement } from '../../proofs/judge.ts'
 
 /** One account in the output of `status`. */
 export interface Line {
@@ -9,6 +10,15 @@ export interface Line {
   readonly name: string | undefined
   readonly configuredAs: string | undefined
   readonly status: AccountStatus | undefined
+  /** Undefined without `--max-proof-age`, and for an account without snapshots. */
+  readonly proofs?: LineProofs | undefined
+}
+
+/** What the records of an account prove. */
+export interface LineProofs {
+  readonly judgement: ProofJudgement
+  /** Undefined when the account is proven. */
+  readonly gap: ProofGap | undefined
 }
 
 /** Why an account without a configured id is missing. */

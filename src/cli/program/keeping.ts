@@ -7,10 +7,14 @@ export function declareKeepingVerbs(program: Command, run: Run): void {
   common(program.command('status'))
     .summary('report how old and how good the backups are')
     .description(
-      'Shows the newest good snapshot of each account. Reads the archive itself and does not rely on what a run reported. Exit code 3 when an account is suspect, missing or has a snapshot from the future, 4 when one is stale.',
+      'Shows the newest good snapshot of each account. Reads the archive itself and does not rely on what a run reported. Exit code 3 when an account is suspect, missing or has a snapshot from the future, 4 when one is stale or not proven.',
     )
     .addOption(onlyAccount())
     .option('--max-age <duration>', 'an older newest good snapshot is stale, such as 26h')
+    .option(
+      '--max-proof-age <duration>',
+      'an account without a good record of `verify --record` or a drill since then is unproven, such as 8d',
+    )
     .addOption(
       new Option(
         '--ping',

@@ -16,13 +16,19 @@ const maxIntervalMs = 86_400_000
 /** `dashkeep status --listen`: serves the state of the archive as metrics until stopped. */
 export async function serveStatus(
   terminal: Terminal,
-  options: CommonOptions & { maxAge?: string; listen: string; interval?: string },
+  options: CommonOptions & {
+    maxAge?: string
+    maxProofAge?: string
+    listen: string
+    interval?: string
+  },
 ): Promise<number> {
   const { env, now, signal } = terminal
-  const { listen, maxAge, interval = '15m' } = options
+  const { listen, maxAge, maxProofAge, interval = '15m' } = options
   checkAddress(listen)
   const intervalMs = readInterval(interval)
   const maxAgeMs = maxAge === undefined ? undefined : parseDuration(maxAge)
+  const maxProofAgeMs = maxProofAge === undefined ? undefined : parseDuration(maxProofAge)
   // Shows its full log on a terminal, too: it has no other output.
   const { log } = await createContext({ ...terminal, watched: false }, options, [
     'accounts',
@@ -34,6 +40,7 @@ export async function serveStatus(
     listen,
     intervalMs,
     maxAgeMs,
+    maxProofAgeMs,
     env,
     log,
     signal,

@@ -1,6 +1,7 @@
 import { cleanLine } from '../../clean-text.ts'
 import { readSecret } from '../../config/secrets.ts'
 import { DashkeepError, hintOf } from '../../errors.ts'
+import { describeGap } from '../../proofs/describe.ts'
 import { exitCodeOf } from '../../run/exit-codes.ts'
 import { pingJudgement, pingsOfAllShards } from '../../run/notify/notifier.ts'
 import { formatAge, formatTime, plural } from '../../wording.ts'
@@ -82,7 +83,8 @@ function headline(all: number, bad: number): string {
 }
 
 /** `stale shop: newest good snapshot 20261118T031500Z-09b1d3 of 2026-11-18 03:15:00 UTC (2 days ago)` */
-function describeLine({ state, accountId, name, configuredAs, status }: Line, now: Date): string {
+function describeLine(line: Line, now: Date): string {
+  const { state, accountId, name, configuredAs, status, proofs } = line
   const who = configuredAs ?? name ?? accountId
   if (status === undefined) {
     return `${state} ${who}: ${accountId === undefined ? unknownOwner : 'the archive holds no snapshot'}`
@@ -92,6 +94,7 @@ function describeLine({ state, accountId, name, configuredAs, status }: Line, no
     ...(suspects[0]?.reasons ?? []),
     ...problems,
     ...fromFuture.map((snapshot) => `${snapshot} is from the future`),
+    ...(proofs?.gap ? [describeGap(proofs.judgement, proofs.gap, now)] : []),
   ]
   const good = newestGoodAt
     ? `newest good snapshot ${newestGood?.snapshot} of ${formatTime(newestGoodAt)} UTC (${formatAge(newestGoodAt, now)})`

@@ -4,6 +4,8 @@ import { readStatus } from '../../archive/status.ts'
 import type { AccountConfig } from '../../config/config.ts'
 import { parseDuration } from '../../config/duration.ts'
 import { DashkeepError } from '../../errors.ts'
+import { findProofGap } from '../../proofs/judge.ts'
+import { judgeAllProofs } from '../../proofs/judge-all.ts'
 import { type CopyStatus, readCopies } from '../../run/copy-status.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
@@ -11,7 +13,8 @@ import { formatAge, formatBytes, plural } from '../../wording.ts'
 import { type Context, createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { printCopies } from '../print/copy-status.ts'
-import { type Line, unknownOwner } from '../print/status-line.ts'
+import { type Line, type LineProofs, unknownOwner } from '../print/status-line.ts'
+import { formatProven, printProofs, proofsToJson } from '../print/status-proofs.ts'
 import { formatTable } from '../print/table.ts'
 import { logFuture } from '../print/warn-of-future.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
@@ -26,6 +29,7 @@ export async function status(
   options: CommonOptions & {
     account?: string
     maxAge?: string
+    maxProofAge?: string
     listen?: string
     interval?: string
     ping?: boolean
@@ -41,11 +45,12 @@ export async function status(
       hint: 'add for example --listen 127.0.0.1:5337',
     })
   }
-  const { maxAge, account } = options
-  const maxAgeMs = maxAge === undefined ? undefined : parseDuration(maxAge)
+  const { account } = options
+  const maxAgeMs = readAge(options.maxAge)
+  const maxProofAgeMs = readAge(options.maxProofAge)
   if (options.ping && maxAgeMs === undefined) throw neverStale
   const context = await createContext(terminal, options, ['store'])
-  const judge = () => judgeArchive(terminal, context, { maxAgeMs, account })
+  const judge = () => judgeArchive(terminal, context, { maxAgeMs, maxProofAgeMs, account })
   if (!options.ping) return (await judge()).exitCode
   const { pingFound } = await import('./status-ping.ts')
   return pingFound(terminal, context, judge)
@@ -60,14 +65,14 @@ const neverStale = new DashkeepError('Cannot ping: --ping needs --max-age', {
 async function judgeArchive(
   terminal: Terminal,
   context: Context,
-  { maxAgeMs, account }: { maxAgeMs: number | undefined; account: string | undefined },
+  { account, ...ages }: Ages & { account: string | undefined },
 ): Promise<Found> {
   const { config, log } = context
   const store = await openWatchedArchive(terminal, { config, log })
   const now = terminal.now()
   try {
     terminal.progress.begin('reading', { unit: 'manifest', counting: 'read' })
-    const asking = { now, maxAgeMs, signal: terminal.signal }
+    const asking = { now, ...ages, signal: terminal.signal }
     const lines = account
       ? await readAccount(store, context, account, asking)
       : await readLines(store, context, asking)
@@ -97,9 +102,20 @@ async function judgeArchive(
   }
 }
 
-interface Asking {
-  readonly now: Date
+/** Ages above which an account is a problem; undefined ages are not judged. */
+interface Ages {
+  /** Of the newest good snapshot. */
   readonly maxAgeMs: number | undefined
+  /** Of the newest proof. */
+  readonly maxProofAgeMs: number | undefined
+}
+
+function readAge(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseDuration(text)
+}
+
+interface Asking extends Ages {
+  readonly now: Date
   readonly signal: AbortSignal
 }
 
@@ -109,10 +125,19 @@ async function readLines(
   asking: Asking & { accountId?: number | undefined },
 ): Promise<Line[]> {
   const lines: Line[] = []
+  const { maxProofAgeMs: maxAgeMs, now } = asking
+  const proofs = maxAgeMs === undefined ? undefined : await judgeAllProofs(store, asking)
+  const proofsOf = (accountId: number): LineProofs | undefined => {
+    if (proofs === undefined || maxAgeMs === undefined) return undefined
+    const judgement = proofs.of(accountId)
+    return { judgement, gap: findProofGap(judgement, { now, maxAgeMs }) }
+  }
   for await (const status of readStatus(store, asking)) {
     const { accountId, accountName: name, fromFuture } = status
     const configuredAs = configuredName(config, accountId, status.configuredAs)
-    lines.push({ state: stateOf(status, asking), accountId, name, configuredAs, status })
+    const proofs = proofsOf(accountId)
+    const state = stateOf(status, { ...asking, unproven: proofs?.gap !== undefined })
+    lines.push({ state, accountId, name, configuredAs, status, proofs })
     logFuture(log, accountId, fromFuture)
   }
   return lines
@@ -170,17 +195,19 @@ function missingAccounts(accounts: readonly NamedAccount[], lines: readonly Line
   })
 }
 
-/** Stale comes before all other states: it is what monitoring checks for. */
+/** What is too old comes before all other states: it is what monitoring checks for. */
 function exitCodeFor(lines: readonly Line[], copies: readonly CopyStatus[]): number {
   const isStale = copies.some(({ accounts }) => accounts.some(({ stale }) => stale))
-  if (isStale || lines.some(({ state }) => state === 'stale')) return exitCodes.stale
+  const isOld = ({ state, proofs }: Line) => state === 'stale' || proofs?.gap !== undefined
+  if (isStale || lines.some(isOld)) return exitCodes.stale
   if (copies.some(({ error }) => error !== undefined)) return exitCodes.partly
   if (lines.length === 0 || lines.some(({ state }) => state !== 'good')) return exitCodes.partly
   return exitCodes.done
 }
 
 /** Stable members for programs; docs/json-output.md documents them. */
-function toJson({ state, accountId, name, configuredAs, status }: Line, now: Date): object {
+function toJson(line: Line, now: Date): object {
+  const { state, accountId, name, configuredAs, status, proofs } = line
   const good = status?.newestGood
   const takenAt = status?.newestGoodAt
   return {
@@ -197,6 +224,7 @@ function toJson({ state, accountId, name, configuredAs, status }: Line, now: Dat
     suspects: status?.suspects ?? [],
     problems: status?.problems ?? (accountId === undefined ? [unknownOwner] : []),
     fromFuture: status?.fromFuture ?? [],
+    proof: proofs && proofsToJson(proofs, now),
   }
 }
 
@@ -206,7 +234,9 @@ function printStatus(
   { now, url, unlisted }: { now: Date; url: string; unlisted: Error | undefined },
 ): void {
   const { colors } = terminal
-  const rows = lines.map(({ state, accountId, name, configuredAs, status }) => {
+  const withProofs = lines.some(({ proofs }) => proofs !== undefined)
+  const rows = lines.map((line) => {
+    const { state, accountId, name, configuredAs, status } = line
     const good = status?.newestGood
     return [
       String(accountId ?? ''),
@@ -214,14 +244,18 @@ function printStatus(
       state === 'good' ? colors.green(state) : colors.red(state),
       good?.snapshot ?? '',
       status?.newestGoodAt ? formatAge(status.newestGoodAt, now) : '',
+      ...(withProofs ? [formatProven(line, now)] : []),
       good ? String(countObjects(good)) : '',
       String(status?.snapshots ?? 0),
       formatBytes(status?.bytes ?? 0),
     ]
   })
-  const header = ['ACCOUNT', 'NAME', 'STATE', 'NEWEST GOOD', 'AGE', 'OBJECTS', 'SNAPSHOTS', 'SIZE']
+  const ages = withProofs ? ['AGE', 'PROVEN'] : ['AGE']
+  const header = ['ACCOUNT', 'NAME', 'STATE', 'NEWEST GOOD', ...ages]
+  const right = [0, 1, 2].map((number) => header.length + number)
+  header.push('OBJECTS', 'SNAPSHOTS', 'SIZE')
   const narrow = { flexible: ['NAME'], optional: ['SNAPSHOTS', 'SIZE'] }
-  const layout = { right: [0, 5, 6, 7], ...narrow }
+  const layout = { right: [0, ...right], ...narrow }
   if (rows.length > 0) terminal.print(formatTable(terminal, header, rows, layout))
   for (const { accountId, status } of lines) {
     for (const { snapshot, reasons } of status?.suspects ?? []) {
@@ -232,6 +266,7 @@ function printStatus(
     for (const snapshot of status?.fromFuture ?? [])
       terminal.print(`${colors.red('from the future')} ${accountId}/${snapshot}`)
   }
+  printProofs(terminal, lines, now)
   for (const { accountId, name } of lines) {
     if (accountId === undefined) terminal.print(`${colors.red('missing')} ${name}: ${unknownOwner}`)
   }

@@ -1,0 +1,45 @@
+import { describeGap, describeIgnored } from '../../proofs/describe.ts'
+import { provenAt } from '../../proofs/judge.ts'
+import type { Proof } from '../../proofs/proof.ts'
+import { formatAge } from '../../wording.ts'
+import type { Terminal } from '../terminal.ts'
+import type { Line, LineProofs } from './status-line.ts'
+
+/** The age of the newest proof, for the table. */
+export function formatProven({ proofs }: Line, now: Date): string {
+  const at = proofs && provenAt(proofs.judgement)
+  return at ? formatAge(at, now) : ''
+}
+
+/** Prints why accounts are not proven, and which records do not count. */
+export function printProofs({ print, colors }: Terminal, lines: readonly Line[], now: Date): void {
+  for (const { accountId, proofs } of lines) {
+    if (proofs === undefined) continue
+    const { judgement, gap } = proofs
+    if (gap !== undefined)
+      print(`${colors.red('unproven')} ${accountId}: ${describeGap(judgement, gap, now)}`)
+    for (const reason of describeIgnored(judgement))
+      print(`${colors.yellow('no proof')} ${accountId}: ${reason}`)
+  }
+}
+
+/** Members for programs; docs/json-output.md documents them. */
+export function proofsToJson({ judgement, gap }: LineProofs, now: Date): object {
+  const at = provenAt(judgement)
+  const { verify, drill, failed, fromFuture, unreadable } = judgement
+  return {
+    provenAt: at,
+    ageSeconds: at && Math.round((now.getTime() - at.getTime()) / 1000),
+    gap,
+    verify: verify && proofToJson(verify),
+    drill: drill && proofToJson(drill),
+    failed: failed.map(proofToJson),
+    fromFuture: fromFuture.map(({ key }) => key),
+    unreadable: unreadable.map(({ message }) => message),
+  }
+}
+
+function proofToJson(proof: Proof): object {
+  const { key, kind, startedAt, snapshotCount, objects, equal, sealed, defects, problems } = proof
+  return { key, kind, startedAt, snapshotCount, objects, equal, sealed, defects, problems }
+}

@@ -1,0 +1,24 @@
+import { type AllProofs, judgeAllProofs } from '../proofs/judge-all.ts'
+
+/** Judges the proof records of an archive, see `judgeAllProofs`. */
+export type ReadProofs = typeof judgeAllProofs
+
+/** Records are listed so often at most: there are many, and they change once a day or a week. */
+const INTERVAL_MS = 3600_000
+
+/**
+ * Creates a reader of one archive that lists its proof records at most once an hour, and reads each
+ * record once, because no record ever changes.
+ */
+export function rememberProofs(): ReadProofs {
+  const known = new Map()
+  let last: { readAt: Date; proofs: AllProofs } | undefined
+  return async (store, options) => {
+    const ageMs = last && options.now.getTime() - last.readAt.getTime()
+    if (last === undefined || ageMs === undefined || ageMs < 0 || ageMs >= INTERVAL_MS) {
+      const proofs = await judgeAllProofs(store, { ...options, known })
+      last = { readAt: options.now, proofs }
+    }
+    return last.proofs
+  }
+}
