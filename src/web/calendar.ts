@@ -28,7 +28,7 @@ export function dayStateOf({ manifest, defect }: SnapshotLine): DayState {
 }
 
 /**
- * The months of a year from its first to its last snapshot, given oldest first. Each day leads to its
+ * The months of a year from its last to its first snapshot, given oldest first. Each day leads to its
  * newest snapshot, or to the newest of those that are suspect or damaged.
  */
 export function calendar(year: number, snapshots: readonly SnapshotLine[]): Markup {
@@ -36,7 +36,7 @@ export function calendar(year: number, snapshots: readonly SnapshotLine[]): Mark
   const first = snapshots[0]?.folder.takenAt.getUTCMonth() ?? 0
   const last = snapshots.at(-1)?.folder.takenAt.getUTCMonth() ?? first
   const months = Array.from({ length: last - first + 1 }, (_, place) =>
-    monthTable(year, first + place, days),
+    monthTable(year, last - place, days),
   )
   return html`<div class="calendar">${months}</div>
 <p class="legend">${worstFirst.toReversed().map((state) => stateLabel(state, words[state]))} <span class="age">no frame: no snapshot</span></p>`

@@ -119,7 +119,7 @@ type Cell = Markup | string | number | undefined
  * are given as well.
  */
 export function dataTable(
-  caption: string,
+  caption: string | Markup,
   columns: readonly Column[],
   rows: readonly Cell[][],
 ): Markup {
@@ -139,6 +139,11 @@ export function dataTable(
 <tbody role="rowgroup">
 ${rows.map((cells) => html`<tr role="row">${cells.map(cell)}</tr>\n`)}</tbody>
 </table>`
+}
+
+/** The caption of a table whose heading says the same. Only readers of the screen need it. */
+export function hiddenCaption(text: string): Markup {
+  return html`<span class="hidden">${text}</span>`
 }
 
 /** A list of facts, without those that are undefined. */

@@ -14,7 +14,7 @@ export const style = `:root {
 }
 * { box-sizing: border-box; }
 fieldset { min-width: 0; }
-html { scroll-padding-top: 3.5rem; }
+html { scroll-padding: 3.5rem 0 6rem; }
 body { margin: 0; min-height: 100vh; display: flex; flex-direction: column; background: var(--ground); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 [hidden] { display: none !important; }
 a { color: var(--link); text-underline-offset: 0.15em; text-decoration-thickness: 1px; }
@@ -101,7 +101,11 @@ input[type=checkbox], input[type=radio] { width: 1.05rem; height: 1.05rem; verti
 button { font: inherit; font-weight: 600; min-height: 2.4rem; padding: 0.35rem 1rem; border: 1px solid var(--link); border-radius: 6px; background: var(--link); color: var(--ground); cursor: pointer; }
 button:hover { filter: brightness(1.1); }
 button.quiet, button.copy { background: var(--ground); color: var(--link); border-color: var(--line); font-weight: 400; font-size: 0.875rem; min-height: 2rem; padding: 0.1rem 0.8rem; }
-.relations { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 16rem), 1fr)); gap: 0 2rem; }
+.choice-bar { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 1.25rem; padding: 0.6rem 1rem; border: 1px solid var(--line); border-radius: 8px; margin-top: 1rem; background: var(--raised); }
+.choosing:has(.choose:checked) .choice-bar { position: sticky; bottom: 0; box-shadow: 0 -2px 8px rgb(0 0 0 / 12%); }
+.choice-bar form.basket-add { margin: 0; }
+.beside { display: grid; grid-template-columns: minmax(0, 1fr); gap: 0 2.5rem; }
+.relations { display: grid; align-content: start; grid-template-columns: repeat(auto-fill, minmax(min(100%, 16rem), 1fr)); gap: 0 2rem; }
 .relations ul { padding-left: 1.1rem; margin: 0; }
 .relations p { margin: 0; color: var(--muted); }
 pre { background: var(--raised); border: 1px solid var(--line); border-radius: 6px; padding: 0.75rem; margin: 0; overflow: auto; }
@@ -116,11 +120,14 @@ pre.json { max-height: 80vh; overflow-wrap: normal; }
 .help dl { display: grid; grid-template-columns: auto 1fr; gap: 0.5rem 1rem; align-items: baseline; }
 .help dd { margin: 0; }
 kbd { border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4px; background: var(--raised); padding: 0.1rem 0.45rem; }
-time + .age { white-space: nowrap; }
+:is(time, a) + .age { white-space: nowrap; font-weight: 400; }
 @media (min-width: 52rem) {
+  .state { white-space: nowrap; }
+  table.data td:has(> .reasons, > .diff) { min-width: 16rem; }
   table.data td:not(.number) { min-width: 7.5rem; }
 }
 @media (min-width: 76rem) {
+  .beside { grid-template-columns: minmax(0, 60rem) minmax(14rem, 1fr); }
   table.data time { white-space: nowrap; }
 }
 @media (max-width: 64rem) {
@@ -128,6 +135,8 @@ time + .age { white-space: nowrap; }
   table.data tbody th { min-width: 7rem; }
 }
 @media (max-width: 52rem) {
+  .top { display: grid; grid-template-columns: 1fr auto; padding-block: 0.5rem; }
+  .top nav { grid-column: 1 / -1; order: 1; gap: 0.25rem 0.75rem; font-size: 0.9rem; }
   h1 { font-size: 1.4rem; }
   table.data thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
   table.data, table.data tbody, table.data tr, table.data th, table.data td, table.data caption { display: block; }
@@ -145,7 +154,7 @@ time + .age { white-space: nowrap; }
 @media print {
   :root { color-scheme: light; }
   body { display: block; font-size: 10pt; }
-  .skip, .top nav, .badge, .foot, .search, .filter, .pages, .actions, button { display: none; }
+  .skip, .top nav, .badge, .foot, .search, .filter, .pages, .actions, .choice-bar, button { display: none; }
   .top { background: none; padding: 0; }
   main { padding: 0; max-width: none; }
   table.data thead th { position: static; }

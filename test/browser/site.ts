@@ -1,6 +1,7 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { cp, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { runCli } from '../../src/cli/run.ts'
 import { sampleObjects } from '../../src/sandbox/sample-account.ts'
 import { unpackHistory } from '../corpus/corpus.ts'
@@ -30,7 +31,7 @@ export interface Site extends AsyncDisposable {
 
 /**
  * The pages of `production` over a year, in which a dashboard is deleted; of `staging`, whose newest
- * snapshot is suspect; and of `warehouse`, which is stale.
+ * snapshot is suspect; and of `warehouse`, which is stale. A copy lacks the snapshots of two days.
  */
 export async function openSite(options: readonly string[] = []): Promise<Site> {
   const trial = await startTrial({
@@ -101,7 +102,7 @@ type SampleHit = ReturnType<typeof sampleObjects>['search'][number]
 async function fillYear(trial: Trial): Promise<void> {
   const { sandbox, env } = trial
   const tokens = Object.values(accounts).map((id) => [`TOKEN_${id}`, sandbox.tokens(id)[0]])
-  const config = await trial.write('dashkeep.yaml', {
+  const configured = {
     service: { baseUrl: sandbox.url, pathPrefix: sandbox.pathPrefix },
     accounts: Object.entries(accounts).map(([name, accountId]) => ({
       name,
@@ -109,17 +110,24 @@ async function fillYear(trial: Trial): Promise<void> {
       token: { env: `TOKEN_${accountId}` },
     })),
     store: { url: env.DASHKEEP_STORE },
-  })
+  }
   Object.assign(env, Object.fromEntries(tokens), {
-    DASHKEEP_CONFIG: config,
+    DASHKEEP_CONFIG: await trial.write('dashkeep.yaml', configured),
     DASHKEEP_BASE_URL: undefined,
     DASHKEEP_API_TOKEN: undefined,
   })
   for (const daysAgo of daysOfYear()) {
     const time = new Date(now.getTime() - daysAgo * dayMs - 2 * hourMs)
     changeObjects(trial, time)
+    if (daysAgo === 1)
+      await cp(fileURLToPath(env.DASHKEEP_STORE ?? ''), join(trial.folder, 'offsite'), {
+        recursive: true,
+      })
     await backUp(trial, time, namesOn(daysAgo), daysAgo === 0 ? 3 : 0)
   }
+  // Configured last, so that it lacks the snapshots of two days.
+  const url = pathToFileURL(join(trial.folder, 'offsite')).href
+  await trial.write('dashkeep.yaml', { ...configured, copies: [{ name: 'offsite', url }] })
 }
 
 /** Days before now with a backup: one a week, and each of the last seven weeks. */

@@ -93,7 +93,10 @@ describe('the comparison of two snapshots', () => {
     const choose = await read(`/compare?from=10/${second}`)
     expect(choose.text).toContain(`<option value="10/${second}" selected>`)
     expect(choose.text).toContain('<option value="10">Shop (10)</option>')
-    expect((await read('/compare')).text).toContain('Two accounts')
+    expect(choose.text).toContain(`dashkeep diff ${second} latest --account 10`)
+    const both = await read('/compare')
+    expect(both.text).toContain('Two accounts')
+    expect(both.text).toContain('dashkeep diff &#39;latest~1&#39; latest')
   })
 })
 

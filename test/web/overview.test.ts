@@ -250,7 +250,9 @@ describe('copies of the archive', () => {
     await pages.read('/')
     await settle()
     const { text } = await pages.read('/')
-    expect(text).toMatch(/s3:\/\/offsite[\s\S]*▲<\/span> behind[\s\S]*10<\/a>: 2 snapshots/)
+    expect(text).toMatch(
+      /s3:\/\/offsite[\s\S]*▲<\/span> behind[\s\S]*Account 10<\/bdi><\/a>: 2<\/li>/,
+    )
     expect(text).toMatch(/s3:\/\/second[\s\S]*complete/)
     const account = (await pages.read('/accounts/10')).text
     expect(account).toMatch(/behind[\s\S]*data-label="Missing snapshots"[^>]*>2</)

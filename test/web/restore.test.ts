@@ -375,7 +375,9 @@ describe('a confirmed plan', () => {
     const basket = await pages.read('/basket')
     expect(basket.text).toContain('1 chosen object')
     expect(basket.text).toContain(overview)
-    expect((await pages.read('/restores')).text).toContain('1 of 1 object restored, 1 left')
+    expect((await pages.read('/restores')).text).toContain(
+      '1 of 1 object restored, 1 not overwritten',
+    )
   })
 
   it('keeps objects in the basket that failed', async () => {

@@ -4,6 +4,7 @@ import { commandLine } from '../command-line.ts'
 import type { Page } from '../layout.ts'
 import type { AccountView, Library } from '../library.ts'
 import { type Markup, option, outside } from '../markup.ts'
+import type { AccountLine } from '../overview.ts'
 import { hasService, type Side, serviceReference } from './sides.ts'
 
 /** Snapshots that a list offers, the newest. Any other can be named in the address. */
@@ -58,8 +59,18 @@ ${side ? html`<input type="hidden" name="from" value="${side.reference}">` : htm
 <button>Compare</button>
 </form>
 <p class="hint">${side === undefined ? 'The newest snapshots are compared. ' : 'The newest snapshot of the other account is compared. '}The next page can choose others.</p>`,
-    command: commandLine('list'),
+    command: commandOf(side, accounts),
   }
+}
+
+/** The command of the comparison that the page suggests first. */
+function commandOf(side: Side | undefined, accounts: readonly AccountLine[]): string {
+  const [first, second] = accounts.flatMap(({ accountId }) => accountId ?? [])
+  if (side !== undefined) {
+    return commandLine('diff', side.manifest.snapshot, 'latest', '--account', side.view.accountId)
+  }
+  if (first === undefined || second === undefined) return commandLine('diff', 'latest~1', 'latest')
+  return commandLine('diff', 'latest', 'latest', '--account', first, '--other-account', second)
 }
 
 function ownSnapshots(library: Library, { view, reference }: Side): Markup {

@@ -48,8 +48,8 @@ export async function objectComparison(
     crumbs: [accountCrumb(view), { label: 'Compare', href: compareAddress(sides) }],
     body: html`${sidesLine(library, sides, id)}
 ${versionLinks(sides, { before, after }, id)}
-${before && versionButton(restore, sides.before, { id, which: 'first' })}
-${after && versionButton(restore, sides.after, { id, which: 'second' })}
+<div class="actions">${before && versionButton(restore, sides.before, { id, which: 'first' })}
+${after && versionButton(restore, sides.after, { id, which: 'second' })}</div>
 ${content}
 <h2>Compare others</h2>
 ${sidesForm(library, {

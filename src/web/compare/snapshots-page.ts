@@ -4,7 +4,15 @@ import { diffType, sharedTypes, type TypeDiff } from '../../archive/diff.ts'
 import { plural } from '../../wording.ts'
 import { accountCrumb, type Page } from '../layout.ts'
 import type { Library } from '../library.ts'
-import { dataTable, type Markup, nameOf, objectLink, outside, stateLabel } from '../markup.ts'
+import {
+  dataTable,
+  hiddenCaption,
+  type Markup,
+  nameOf,
+  objectLink,
+  outside,
+  stateLabel,
+} from '../markup.ts'
 import { pageLinks, pageOf } from '../paging.ts'
 import { choiceBox, choiceForm, type RestoreControls, refusalNote } from '../restore/controls.ts'
 import { sidesForm } from './choose.ts'
@@ -58,8 +66,10 @@ export async function snapshotsPage(
 ${typeTable(sides, diffs)}
 ${oneSided(types)}
 <h2>Objects that differ</h2>
+<div class="choosing">
 ${rowTable(sides, rows, { ...query, restore })}
-${restore && rows.length > 0 && chosenSection(sides, restore)}
+${restore && rows.length > 0 && restoreBar(sides, restore)}
+</div>
 <h2>Compare others</h2>
 ${sidesForm(library, {
   from: { view: before.view, chosen: before.reference },
@@ -93,7 +103,9 @@ function typeTable(sides: Sides, diffs: readonly TypeDiff[]): Markup {
   ])
   const numbers = ['Added', 'Removed', 'Changed', 'Only touched', 'Unchanged']
   const columns = [{ name: 'Type' }, ...numbers.map((name) => ({ name, number: true }))]
-  return dataTable('Objects by type', columns, rows)
+  const table = dataTable(hiddenCaption('Objects by type'), columns, rows)
+  const isTouched = diffs.some(({ touched }) => touched.length > 0)
+  return html`${table}${isTouched && html`<p class="hint">Only touched: saved again without a change.</p>`}`
 }
 
 function oneSided({ onlyBefore, onlyAfter }: ReturnType<typeof sharedTypes>): Markup | false {
@@ -104,14 +116,16 @@ function oneSided({ onlyBefore, onlyAfter }: ReturnType<typeof sharedTypes>): Ma
 }
 
 /** The button for marked objects, and why those of a side cannot be restored. */
-function chosenSection({ before, after }: Sides, restore: RestoreControls): Markup {
+function restoreBar({ before, after }: Sides, restore: RestoreControls): Markup {
   const refusals = new Set(
     [before, after].map(({ manifest }) => restore.refusalOf(manifest.account)),
   )
-  return html`<h2>Restore</h2>
-<p>Marked objects are restored as the first side holds them. Objects that only the second side holds are restored as there.</p>
-${[...refusals].map((refusal) => refusal !== undefined && refusalNote(refusal))}
-${refusals.has(undefined) && choiceForm(restore, { action: '/basket/add', label: 'Put the marked objects into the basket' })}`
+  return html`${[...refusals].map((refusal) => refusal !== undefined && refusalNote(refusal))}
+${
+  refusals.has(undefined) &&
+  html`<section class="choice-bar" aria-label="Restore">${choiceForm(restore, { action: '/basket/add', label: 'Put the marked objects into the basket' })}
+<span class="hint">Takes the version of the first side. Takes that of the second side if the first does not have the object.</span></section>`
+}`
 }
 
 /** A checkbox for the version that would be restored; undefined when there is none. */

@@ -55,6 +55,7 @@ export async function accountPage(
     body: html`${facts([
       ['State', line && stateOfAccount(line)],
       ['Account id', view.accountId],
+      ['Objects', view.newest && countObjects(view.newest)],
       ['Snapshots', view.folders.length],
       ['Oldest', view.folders[0] && timeOf(view.folders[0].takenAt)],
       [
@@ -68,8 +69,8 @@ export async function accountPage(
       ],
       [`Objects in ${year}`, sparkline(counts.slice(-200))],
     ])}
+<h2>Calendar of ${year}</h2>
 ${yearLinks(path, years, year)}
-<h2>${year}</h2>
 ${calendar(year, lines)}
 ${accountCopies(library.copies(), view.accountId, now)}
 ${findForm(view)}

@@ -47,7 +47,7 @@ ${
     : q !== '' && html`<p class="notice">No account fits the search.</p>`
 }
 ${pageLinks(shown, (number) => address('/', { q, page: number }))}
-${read.readAt && copiesSection(library.copies(), now)}
+${read.readAt && copiesSection(library.copies(), { lines: read.lines, now })}
 ${overview.coverage && coverageSection(overview.coverage, now)}`,
     command: commandLine('status'),
     isPartial: read.readAt === undefined,
@@ -119,7 +119,7 @@ function accountsTable(
     { name: 'Objects', number: true },
     { name: 'Snapshots', number: true },
     { name: 'Stored', number: true },
-    { name: 'Objects over the last snapshots' },
+    { name: 'Object count' },
   ]
   const missing = lines.some(({ status }) => status && !sizes.has(status.accountId))
   return html`${dataTable(`${plural(total, 'account')}, those that need attention first`, columns, rows)}

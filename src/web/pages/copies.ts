@@ -14,20 +14,25 @@ import {
   timeOf,
   timeWithAge,
 } from '../markup.ts'
+import type { AccountLine } from '../overview.ts'
 
 /** Accounts that are listed for one copy. */
 const MAX_BEHIND = 20
 
 /** How far each copy is behind the archive; nothing when no copy is configured. */
-export function copiesSection(copies: readonly KnownCopy[], now: Date): Markup | undefined {
+export function copiesSection(
+  copies: readonly KnownCopy[],
+  { lines, now }: { lines: readonly AccountLine[]; now: Date },
+): Markup | undefined {
   if (copies.length === 0) return undefined
+  const names = new Map(lines.map(({ accountId, name }) => [accountId, name]))
   const rows = copies.map((copy) => [
     copyName(copy),
     copyState(copy),
-    behindList(copy.status.last?.value.accounts ?? []),
+    missingList(copy.status.last?.value.accounts ?? [], names),
     copy.status.last && timeWithAge(copy.status.last.readAt, now),
   ])
-  const columns = ['Copy', 'State', 'Accounts that it lacks snapshots of', 'Read'].map((name) => ({
+  const columns = ['Copy', 'State', 'Missing snapshots', 'As of'].map((name) => ({
     name,
   }))
   return html`<h2>Copies</h2>
@@ -60,7 +65,7 @@ export function accountCopies(
     { name: 'State' },
     { name: 'Missing snapshots', number: true },
     { name: 'Newest snapshot in the copy' },
-    { name: 'Read' },
+    { name: 'As of' },
   ]
   return html`<h2>Copies</h2>
 ${dataTable('How far each copy is behind the archive', columns, rows)}`
@@ -88,9 +93,12 @@ function stateInCopy({ missing, stale }: CopiedAccount): Markup {
   return missing > 0 ? stateLabel('behind') : stateLabel('good', 'complete')
 }
 
-function behindList(accounts: readonly CopiedAccount[]): Markup | string {
+function missingList(
+  accounts: readonly CopiedAccount[],
+  names: ReadonlyMap<number | undefined, string>,
+): Markup | string {
   const behind = accounts.filter(({ missing }) => missing > 0)
   if (behind.length === 0) return ''
   const more = behind.length - MAX_BEHIND
-  return html`<ul class="reasons">${behind.slice(0, MAX_BEHIND).map(({ accountId, missing }) => html`<li><a href="${accountPath(accountId)}">${accountId}</a>: ${plural(missing, 'snapshot')}</li>`)}${more > 0 && html`<li>${plural(more, 'more account')}</li>`}</ul>`
+  return html`<ul class="reasons">${behind.slice(0, MAX_BEHIND).map(({ accountId, missing }) => html`<li><a href="${accountPath(accountId)}">${outside(names.get(accountId) ?? String(accountId))}</a>: ${missing}</li>`)}${more > 0 && html`<li>${plural(more, 'more account')}</li>`}</ul>`
 }

@@ -68,8 +68,10 @@ export async function objectPage(
 <li><a href="${address(`${path}/object/download`, { id })}">Download</a></li>
 </ul>
 ${basketButton(restore, manifest.account, [{ ...place, id }])}
-${drawing || objectView(object, place)}
+<div class="beside">
+<div>${drawing || objectView(object, place)}</div>
 ${relations(place, entries, id)}
+</div>
 <h2>Content</h2>
 <p class="hint">Nested JSON is opened. The raw JSON is what the service sent, byte for byte.</p>
 ${openedJson(bytes)}`,

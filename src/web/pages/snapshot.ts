@@ -16,10 +16,12 @@ import { matchList } from '../find/page.ts'
 import { accountCrumb, type Page } from '../layout.ts'
 import type { AccountView, Library, SnapshotLine } from '../library.ts'
 import {
+  ageOf,
   type Column,
   dataTable,
   describeChanges,
   facts,
+  hiddenCaption,
   type Markup,
   nameOf,
   objectLink,
@@ -28,7 +30,6 @@ import {
   reasonList,
   stateLabel,
   timeOf,
-  timeWithAge,
 } from '../markup.ts'
 import { pageLinks, pageOf } from '../paging.ts'
 import { MAX_SEARCH } from '../requests.ts'
@@ -95,6 +96,7 @@ export async function snapshotPage(
         )
   return {
     title: `Snapshot ${folder.snapshot}`,
+    heading: html`Snapshot of ${timeOf(folder.takenAt)}`,
     crumbs: [accountCrumb(view)],
     body: html`${manifestFacts(view, line, library.now())}
 ${neighbours(view, folder)}
@@ -104,8 +106,10 @@ ${typeTable(manifest)}
 <h2>Objects</h2>
 ${searchForm(path, manifest, query, previous)}
 ${query.q !== '' && fitting === undefined && html`<p class="notice">The snapshot is large: only titles and ids were searched. <a href="${address('/find', { q: query.q, in: `${view.accountId}/${folder.snapshot}` })}">Search all text</a></p>`}
+<div class="choosing">
 ${objectTable(path, found, { view, query, fitting, canChoose })}
-${restore && restoreSection(restore, path, line)}`,
+${restore && restoreBar(restore, path, line)}
+</div>`,
     command,
   }
 }
@@ -117,7 +121,8 @@ function manifestFacts(view: AccountView, line: FoundLine, now: Date): Markup {
     html`<a href="${snapshotPath({ ...folder, snapshot: name })}">${name}</a>`
   const reasons = [...(defect === undefined ? [] : [defect]), ...(manifest.suspect?.reasons ?? [])]
   return facts([
-    ['Taken', timeWithAge(folder.takenAt, now)],
+    ['Name', snapshot],
+    ['Taken', ageOf(folder.takenAt, now)],
     ['State', html`${stateLabel(dayStateOf(line))}${reasonList(reasons)}`],
     ['Objects', countObjects(manifest)],
     ['Service', outside(manifest.service)],
@@ -127,16 +132,12 @@ function manifestFacts(view: AccountView, line: FoundLine, now: Date): Markup {
   ])
 }
 
-/** The buttons that restore marked objects, or all. */
-function restoreSection(restore: RestoreControls, path: string, { manifest }: FoundLine): Markup {
+/** The buttons that restore marked objects, or all. They stay in view beside a long table. */
+function restoreBar(restore: RestoreControls, path: string, { manifest }: FoundLine): Markup {
   const refusal = restore.refusalOf(manifest.account)
-  return html`<h2>Restore</h2>
-${
-  refusal === undefined
-    ? html`${choiceForm(restore, { action: '/basket/add', label: 'Put the marked objects into the basket' })}
-<p><a href="${path}/restore?all=1">Plan the restore of all objects</a></p>`
-    : refusalNote(refusal)
-}`
+  if (refusal !== undefined) return refusalNote(refusal)
+  return html`<section class="choice-bar" aria-label="Restore">${choiceForm(restore, { action: '/basket/add', label: 'Put the marked objects into the basket' })}
+<a href="${path}/restore?all=1">Plan the restore of all objects</a></section>`
 }
 
 function neighbours({ folders }: AccountView, folder: SnapshotFolder): Markup {
@@ -180,7 +181,7 @@ function typeTable({ exports, changes }: Manifest): Markup {
     { name: 'Size', number: true },
     { name: 'Stored', number: true },
   ]
-  return dataTable('Objects by type', columns, rows)
+  return dataTable(hiddenCaption('Objects by type'), columns, rows)
 }
 
 function searchForm(
@@ -309,12 +310,14 @@ function objectTable(
       sorted && html` <span aria-hidden="true">${sorted === 'ascending' ? '▲' : '▼'}</span>`
     return { name, number, sorted, header: html`<a href="${href}">${name}${arrow}</a>` }
   }
+  // Objects of older versions have no date.
+  const isDated = rows.some(({ updatedAt }) => updatedAt !== null)
   const columns = [
     sortable('title', 'Title'),
     sortable('type', 'Type'),
     ...(changed ? [{ name: 'Change' }] : []),
     sortable('size', 'Size', true),
-    sortable('changed', 'Last changed'),
+    ...(isDated ? [sortable('changed', 'Last changed')] : []),
   ]
   const whereOf = ({ id, title }: Row) => {
     const found = fitting?.get(id)
@@ -325,7 +328,7 @@ function objectTable(
     row.type,
     ...(changed ? [row.change && stateLabel(row.change)] : []),
     formatBytes(row.bytes),
-    row.updatedAt === null ? '' : timeOf(new Date(row.updatedAt)),
+    ...(isDated ? [row.updatedAt === null ? '' : timeOf(new Date(row.updatedAt))] : []),
   ])
   const none =
     changed && q === '' && type === ''

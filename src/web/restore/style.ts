@@ -1,7 +1,7 @@
 /** Styles of the pages that restore. */
 export const restoreStyle = `.count { display: inline-block; border: 1px solid currentColor; border-radius: 1rem; padding: 0 0.45rem; font-size: 0.8rem; }
 a.button { display: inline-block; padding: 0.45rem 1rem; border-radius: 6px; font-weight: 600; background: var(--link); color: var(--ground); text-decoration: none; }
-button.plain { padding: 0.35rem 1rem; background: var(--ground); color: var(--link); }
+button.plain, .actions .basket-add button { padding: 0.35rem 1rem; background: var(--ground); color: var(--link); }
 form.inline { display: inline; }
 form.basket-add { margin: 0.75rem 0; }
 .basket-group { border-top: 1px solid var(--line); margin-top: 1.5rem; }

@@ -73,8 +73,8 @@ async function groupSection(
 <h2 id="group-${place}">${outside(view.name)}, ${timeWithAge(line.folder.takenAt, library.now())}</h2>
 <p>Snapshot <a href="${path}">${snapshot}</a> of account ${accountId}</p>
 ${await objectTables(library, found, group, restore)}
-${refusal === undefined ? html`<p><a class="button" href="${plan}">Plan the restore of ${plural(ids.size, 'object')}</a></p>` : refusalNote(refusal)}
-${remove}
+<div class="actions">${refusal === undefined ? html`<a class="button" href="${plan}">Plan the restore of ${plural(ids.size, 'object')}</a>` : refusalNote(refusal)}
+${remove}</div>
 </section>`
 }
 

@@ -6,7 +6,15 @@ import { plural } from '../../../wording.ts'
 import { objectPath, snapshotPath } from '../../addresses.ts'
 import { accountCrumb, type Page } from '../../layout.ts'
 import type { Library } from '../../library.ts'
-import { dataTable, facts, type Markup, objectLink, outside, timeWithAge } from '../../markup.ts'
+import {
+  dataTable,
+  facts,
+  hiddenCaption,
+  type Markup,
+  objectLink,
+  outside,
+  timeWithAge,
+} from '../../markup.ts'
 import type { FoundSnapshot } from '../../requests.ts'
 import { hiddenFields, type RestoreControls } from '../controls.ts'
 import { commandOf, type RestoreRequest, writeRequest } from '../request.ts'
@@ -103,7 +111,7 @@ function versionTable({ restoring, present }: PreparedRestore): Markup {
       ]
     })
   const columns = ['Type', 'Snapshot', 'Service', 'Comparison'].map((name) => ({ name }))
-  return html`<h2>Kibana versions</h2>${dataTable('Versions by type', columns, rows)}`
+  return html`<h2>Kibana versions</h2>${dataTable(hiddenCaption('Versions by type'), columns, rows)}`
 }
 
 const actions: readonly [action: RestoreAction, sign: string, heading: string][] = [

@@ -3,6 +3,7 @@ import { plural } from '../../../wording.ts'
 import { objectPath, snapshotPath } from '../../addresses.ts'
 import { accountCrumb, type Page } from '../../layout.ts'
 import {
+  ageOf,
   dataTable,
   facts,
   type Markup,
@@ -21,14 +22,14 @@ const REFRESH_SECONDS = 2
 /** The restores since the server began. */
 export function restoresPage(jobs: readonly RestoreJob[], now: Date): Page {
   const rows = jobs.map((job) => [
-    html`<a href="/restores/${job.id}">${timeWithAge(job.startedAt, now)}</a>`,
+    html`<a href="/restores/${job.id}">${timeOf(job.startedAt)}</a> ${ageOf(job.startedAt, now)}`,
     outside(job.accountName),
     html`<a href="${snapshotPath(job)}">${job.snapshot}</a>`,
     outside(job.user),
     stateOf(job),
     resultOf(job),
   ])
-  const columns = ['Begun', 'Account', 'Snapshot', 'User', 'State', 'Result']
+  const columns = ['Started', 'Account', 'Snapshot', 'User', 'State', 'Result']
   return {
     title: 'Restores',
     crumbs: [],
@@ -70,7 +71,7 @@ export function restorePage(job: RestoreJob, now: Date): Page {
       ['Snapshot', html`<a href="${snapshotPath(job)}">${snapshot}</a>`],
       ['Taken', timeWithAge(takenAt, now)],
       ['Confirmed by', outside(job.user)],
-      ['Begun', timeOf(job.startedAt)],
+      ['Started', timeOf(job.startedAt)],
       ['Ended', end && timeOf(end.endedAt)],
       ['State', stateOf(job)],
     ])}
@@ -91,7 +92,7 @@ const looks: Record<JobEnd['kind'], readonly [state: string, word: string]> = {
   failed: ['damaged', 'failed'],
   interrupted: ['damaged', 'interrupted'],
   refused: ['damaged', 'refused'],
-  changed: ['suspect', 'not begun, the service has changed'],
+  changed: ['suspect', 'not started, the service has changed'],
 }
 
 function stateOf({ end }: RestoreJob): Markup {
@@ -106,7 +107,7 @@ function resultOf({ end, progress }: RestoreJob): string {
     restored === undefined
       ? `${total - notSent} of ${plural(total, 'object')} sent, not checked`
       : `${restored} of ${plural(total, 'object')} restored`
-  return left > 0 ? `${result}, ${left} left` : result
+  return left > 0 ? `${result}, ${left} not overwritten` : result
 }
 
 function progressOf({ progress: { step, sent, total } }: RestoreJob): Markup {
