@@ -9,8 +9,11 @@ import { isSection, type Section, valueAt } from './section.ts'
 export interface AccountMap {
   readonly ids: 'keep' | 'derive'
   readonly titlePrefix: string
-  /** From ids or names of index patterns of the source to those of the target. */
-  readonly indexPatterns: ReadonlyMap<string, string>
+  /** From the id or the name of an index pattern of the source to those of the target. */
+  readonly indexPatterns: ReadonlyMap<
+    string,
+    { readonly id?: string | undefined; readonly name?: string | undefined }
+  >
   /** Whether index patterns that `indexPatterns` lacks stay as they are. */
   readonly keepsUnmapped: boolean
   /** The path of the file. */
@@ -21,7 +24,20 @@ export interface AccountMap {
 export type MapFile = (account: string) => AccountMap
 
 const titlePrefix = z.string().max(200)
-const indexPatterns = z.record(z.string(), z.string().min(1, 'expected the id or the name'))
+const text = z.string().min(1, 'expected the id or the name').optional()
+
+/** An id and a name, or a text that is both. */
+const indexPattern = z.preprocess(
+  (value) => (typeof value === 'string' && value !== '' ? { id: value, name: value } : value),
+  z.strictObject(
+    { id: text, name: text },
+    {
+      error: ({ code }) =>
+        code === 'invalid_type' ? 'expected text in quotes, or members id and name' : undefined,
+    },
+  ),
+)
+const indexPatterns = z.record(z.string(), indexPattern)
 
 const mapSchema = z.strictObject({
   ids: z.enum(['derive', 'keep']).default('derive'),

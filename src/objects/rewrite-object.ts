@@ -11,11 +11,14 @@ import { indexPatternType } from './references.ts'
 import type { SavedObject } from './saved-object.ts'
 import { titleMember } from './title-member.ts'
 
-/**
- * Returns the new id of an object, or the same id. For the type `index-pattern`, the id may also be the
- * pattern's name, because some members name index patterns by name.
- */
-export type Rename = (type: string, id: string) => string
+/** Whether a member names an index pattern by its id or by its name, which is its title. */
+export type PatternKey = 'id' | 'name'
+
+/** Returns the new ids of objects, and the new ids and names of index patterns, or the same ones. */
+export interface Rename {
+  readonly object: (type: string, id: string) => string
+  readonly pattern: (text: string, key: PatternKey) => string
+}
 
 /** Members that contain the id of an object of this type. */
 const idMembers: ReadonlyMap<string, string> = new Map([
@@ -24,15 +27,15 @@ const idMembers: ReadonlyMap<string, string> = new Map([
   ['dashboardId', 'dashboard'],
 ])
 
-/** Members that contain the id or the name of an index pattern, or an object with its `id`. */
-const patternMembers: ReadonlySet<string> = new Set([
-  'indexPattern',
-  'indexPatternId',
-  'currentIndexPatternId',
-  'dataViewId',
-  'index_pattern',
-  'default_index_pattern',
-  'series_index_pattern',
+/** Members that contain an index pattern: by its id, or by its name or an object with its `id`. */
+const patternMembers: ReadonlyMap<string, PatternKey> = new Map([
+  ['indexPattern', 'id'],
+  ['indexPatternId', 'id'],
+  ['currentIndexPatternId', 'id'],
+  ['dataViewId', 'id'],
+  ['index_pattern', 'name'],
+  ['default_index_pattern', 'name'],
+  ['series_index_pattern', 'name'],
 ])
 
 /** Members whose `index` is the id of an index pattern: sources of searches, and filters. */
@@ -41,8 +44,12 @@ const indexHolders: ReadonlySet<string> = new Set(['searchSourceJSON', 'searchSo
 /** Lists whose items name an object by `type` and `id`. */
 const typedLists: ReadonlySet<string> = new Set(['references', 'panelsJSON'])
 
-/** Finds links to objects by the path of the page that shows them, with everything up to a blank or quote. */
-const linkPattern = /(#\/(dashboard|visualize\/edit|edit|discover|view)\/)([^\s?"'<>\\]+)/g
+/**
+ * Finds links to objects by the path of the page that shows them, with everything up to a blank, a quote or
+ * the next link.
+ */
+const linkPattern =
+  /(#\/(dashboard|visualize\/edit|edit|discover|view)\/)((?:(?!#\/)[^\s?"'<>\\])+)/g
 
 /** The types of the object that a link may show. */
 const linkTypes: Readonly<Record<string, readonly string[]>> = {
@@ -68,7 +75,7 @@ export function rewriteObject(
   { hit, type, objectId, attributes }: SavedObject,
   { rename, retitle }: { rename: Rename; retitle: (title: string) => string },
 ): JsonObject {
-  const ownId = rename(type, objectId)
+  const ownId = rename.object(type, objectId)
   const rewritten: JsonObject = new Map(hit)
   const id = asText(hit.get('_id')) ?? ''
   rewritten.set('_id', id.slice(0, id.length - objectId.length) + ownId)
@@ -110,14 +117,14 @@ function createRewriter(rename: Rename): RewriteValue {
   function rewriteMembers(object: JsonObject, holder: string): JsonObject {
     const members: JsonObject = new Map()
     for (const [name, value] of object) {
-      const type = typeof value === 'string' ? typeNamedBy(name, holder, object) : undefined
-      members.set(name, type === undefined ? rewrite(value, name) : renameIn(type, value as string))
+      const named = typeof value === 'string' && value !== '' && findNamed(name, holder, object)
+      members.set(name, named ? renameNamed(named, value as string) : rewrite(value, name))
     }
     return members
   }
 
-  function renameIn(type: string, id: string): string {
-    return id === '' ? id : rename(type, id)
+  function renameNamed({ type, key }: Named, text: string): string {
+    return type === indexPatternType ? rename.pattern(text, key) : rename.object(type, text)
   }
 
   function rewriteText(text: string, member: string): string {
@@ -131,9 +138,21 @@ function createRewriter(rename: Rename): RewriteValue {
   return rewrite
 }
 
-/** The type of the object that a member names; undefined when it names none. */
+/** What a member names: an object or an index pattern, by its id or its name. */
+interface Named {
+  readonly type: string
+  readonly key: PatternKey
+}
+
+/** What a member with text names; undefined when it names nothing. */
+function findNamed(name: string, holder: string, object: JsonObject): Named | undefined {
+  const key = patternMembers.get(name)
+  if (key !== undefined) return { type: indexPatternType, key }
+  const type = typeNamedBy(name, holder, object)
+  return type === undefined ? undefined : { type, key: 'id' }
+}
+
 function typeNamedBy(name: string, holder: string, object: JsonObject): string | undefined {
-  if (patternMembers.has(name)) return indexPatternType
   if (name === 'index') return indexHolders.has(holder) ? indexPatternType : undefined
   if (name !== 'id') return idMembers.get(name)
   if (typedLists.has(holder)) return asText(object.get('type'))
@@ -144,7 +163,7 @@ function rewriteLinks(text: string, rename: Rename): string {
   return text.replace(linkPattern, (whole, path: string, page: string, rest: string) => {
     for (const id of beginningsOf(rest)) {
       for (const type of linkTypes[page] ?? []) {
-        const renamed = rename(type, decode(id))
+        const renamed = rename.object(type, decode(id))
         if (renamed !== decode(id))
           return path + encodeURIComponent(renamed) + rest.slice(id.length)
       }

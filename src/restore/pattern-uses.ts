@@ -1,15 +1,14 @@
 // Tested by test/e2e/promotion.test.ts
 
-import { indexPatternType } from '../objects/references.ts'
-import { rewriteObject } from '../objects/rewrite-object.ts'
+import { type PatternKey, rewriteObject } from '../objects/rewrite-object.ts'
 import type { SavedObject } from '../objects/saved-object.ts'
-import type { Restoring } from './restoring.ts'
+import type { PromotedPattern, Restoring } from './restoring.ts'
 
 /** Counts the objects of a target that use the index patterns of a promotion. */
 export interface PatternUses {
   see(object: SavedObject): void
-  /** The number of objects by the id or name of the pattern in the target. */
-  count(pattern: string): number
+  /** The number of objects that use a pattern by its id or name in the target. */
+  count(pattern: Pick<PromotedPattern, 'to' | 'by'>): number
 }
 
 /**
@@ -17,17 +16,21 @@ export interface PatternUses {
  * use it. Objects of the promotion itself do not count.
  */
 export function createPatternUses({ promoted, selection }: Restoring): PatternUses {
-  const users = new Map(promoted?.patterns.map(({ to }) => [to, new Set<string>()]))
+  const keyOf = (to: string, by: PatternKey) => `${by} ${to}`
+  const users = new Map(promoted?.patterns.map(({ to, by }) => [keyOf(to, by), new Set<string>()]))
   const own = new Set(selection.objects.map(({ id }) => id))
   return {
     see(object) {
       if (own.has(object.id) || users.size === 0) return
-      const rename = (type: string, id: string) => {
-        if (type === indexPatternType) users.get(id)?.add(object.id)
-        return id
+      const rename = {
+        object: (_type: string, id: string) => id,
+        pattern(text: string, key: PatternKey) {
+          users.get(keyOf(text, key))?.add(object.id)
+          return text
+        },
       }
       rewriteObject(object, { rename, retitle: String })
     },
-    count: (pattern) => users.get(pattern)?.size ?? 0,
+    count: ({ to, by }) => users.get(keyOf(to, by))?.size ?? 0,
   }
 }

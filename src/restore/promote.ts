@@ -3,8 +3,7 @@ import { DashkeepError } from '../errors.ts'
 import { deriveId } from '../objects/derive-id.ts'
 import { stringifyLossless } from '../objects/lossless-json.ts'
 import { namesIndexInText } from '../objects/own-text.ts'
-import { indexPatternType } from '../objects/references.ts'
-import { type Rename, rewriteObject } from '../objects/rewrite-object.ts'
+import { type PatternKey, type Rename, rewriteObject } from '../objects/rewrite-object.ts'
 import { parseSavedObject, type SavedObject } from '../objects/saved-object.ts'
 import { type ObjectEntry, toEntry } from './catalogue.ts'
 import { describeSelection } from './choose.ts'
@@ -19,8 +18,8 @@ export interface Promotion {
   readonly ids: 'keep' | 'derive'
   /** Goes before the title of each object; may be empty. */
   readonly titlePrefix: string
-  /** From ids or names of index patterns of the source to those of the target. */
-  readonly indexPatterns: ReadonlyMap<string, string>
+  /** From the id or the name of an index pattern of the source to those of the target. */
+  readonly indexPatterns: ReadonlyMap<string, Partial<Record<PatternKey, string | undefined>>>
   /** Whether index patterns that `indexPatterns` lacks stay as they are. Otherwise, they are refused. */
   readonly keepsUnmapped: boolean
   /** The name of the map, for messages. */
@@ -107,7 +106,10 @@ function rewriteHit(
  * Renames the objects of the source, also those that are not chosen: they have their new ids in the
  * target if they were promoted before. Other ids stay.
  */
-function createRename({ source, catalogue }: ChosenRestoring, { ids, label }: Promotion): Rename {
+function createRename(
+  { source, catalogue }: ChosenRestoring,
+  { ids, label }: Promotion,
+): Rename['object'] {
   if (ids === 'keep') return (_type, id) => id
   const { account } = source
   if (account === undefined) {
@@ -122,22 +124,26 @@ function createRename({ source, catalogue }: ChosenRestoring, { ids, label }: Pr
 
 /** Renames index patterns and records which objects use them. */
 function createUses({ indexPatterns }: Promotion) {
-  const uses = new Map<string, Set<string>>()
+  const uses = new Map<string, Omit<PromotedPattern, 'neededBy'> & { neededBy: Set<string> }>()
+  const use = (from: string, by: PatternKey, user: string) => {
+    const to = indexPatterns.get(from)?.[by]
+    const found = uses.get(`${by} ${from}`) ?? {
+      ...{ from, to: to ?? from, by, isMapped: to !== undefined },
+      neededBy: new Set<string>(),
+    }
+    found.neededBy.add(user)
+    uses.set(`${by} ${from}`, found)
+  }
   return {
-    record:
-      (renameObject: Rename, user?: string): Rename =>
-      (type, id) => {
-        if (type !== indexPatternType) return renameObject(type, id)
-        if (user !== undefined) uses.set(id, (uses.get(id) ?? new Set()).add(user))
-        return indexPatterns.get(id) ?? id
+    record: (object: Rename['object'], user?: string): Rename => ({
+      object,
+      pattern(text, key) {
+        if (user !== undefined) use(text, key, user)
+        return indexPatterns.get(text)?.[key] ?? text
       },
+    }),
     list: (): PromotedPattern[] =>
-      [...uses].map(([from, neededBy]) => ({
-        from,
-        to: indexPatterns.get(from) ?? from,
-        isMapped: indexPatterns.has(from),
-        neededBy: [...neededBy],
-      })),
+      [...uses.values()].map((found) => ({ ...found, neededBy: [...found.neededBy] })),
   }
 }
 
@@ -170,9 +176,9 @@ function refuseUnmapped(
   if (keepsUnmapped || unmapped.length === 0) return
   throw new DashkeepError(`Cannot promote: ${label} does not map all index patterns`, {
     kind: 'usage',
-    problems: unmapped.map(({ from, neededBy: [first, ...others] }) => {
+    problems: unmapped.map(({ from, by, neededBy: [first, ...others] }) => {
       const more = others.length > 0 ? ` and ${others.length} more` : ''
-      return `${JSON.stringify(from)}: used by ${first}${more}`
+      return `${JSON.stringify(from)}: used as ${by} by ${first}${more}`
     }),
     hint: 'add them to indexPatterns, or set unmapped: keep to leave them as they are',
   })

@@ -1,6 +1,7 @@
 // Tested by test/e2e/restore.test.ts
 
 import type { Manifest } from '../archive/manifest.ts'
+import type { PatternKey } from '../objects/rewrite-object.ts'
 import { type ObjectEntry, readCatalogue } from './catalogue.ts'
 import { chooseObjects, type Selection } from './choose.ts'
 import type { RestoreSource } from './source.ts'
@@ -11,6 +12,7 @@ export interface PromotedPattern {
   /** Its id or name in the source, and in the target. */
   readonly from: string
   readonly to: string
+  readonly by: PatternKey
   readonly isMapped: boolean
   /** Ids of the objects of the source that use it. */
   readonly neededBy: readonly string[]

@@ -41,16 +41,19 @@ indexPatterns:
 accounts:
   team-b:
     titlePrefix: ''
-    indexPatterns: { logs-*: 7aa1, metrics-*: b-* }
+    indexPatterns: { logs-*: { id: 7aa1 }, metrics-*: b-* }
 `)
-    const all = { 'logs-*': 'copy-*', '*': '*' }
+    const both = (text: string) => ({ id: text, name: text })
+    const all = { 'logs-*': both('copy-*'), '*': both('*') }
     expect(map('team-a')).toMatchObject({
       titlePrefix: '[Copy] ',
       indexPatterns: new Map(Object.entries(all)),
     })
     expect(map('team-b')).toMatchObject({
       titlePrefix: '',
-      indexPatterns: new Map(Object.entries({ ...all, 'logs-*': '7aa1', 'metrics-*': 'b-*' })),
+      indexPatterns: new Map(
+        Object.entries({ ...all, 'logs-*': { id: '7aa1' }, 'metrics-*': both('b-*') }),
+      ),
     })
   })
 
@@ -58,7 +61,7 @@ accounts:
     const reading = read({
       ids: 'derived',
       titleprefix: 'x',
-      indexPatterns: { a: 1, b: '' },
+      indexPatterns: { a: 1, b: '', c: { nam: 'x', name: '' } },
       unmapped: true,
       accounts: { 'team-c': {}, 'team-b': { ids: 'keep', titlePrefix: ['x'] } },
     })
@@ -69,8 +72,10 @@ accounts:
       '  - accounts.team-b.titlePrefix: expected text, found a list',
       '  - accounts.team-c: no configured account has this name; did you mean team-a?',
       '  - ids: expected derive or keep, found "derived"; did you mean derive?',
-      '  - indexPatterns.a: expected text, in quotes, found 1',
-      '  - indexPatterns.b: expected the id or the name, found ""',
+      '  - indexPatterns.a: expected text in quotes, or members id and name, found 1',
+      '  - indexPatterns.b: expected text in quotes, or members id and name, found ""',
+      '  - indexPatterns.c.nam: unknown key; did you mean name?',
+      '  - indexPatterns.c.name: expected the id or the name, found ""',
       '  - titleprefix: unknown key; did you mean titlePrefix?',
       '  - unmapped: expected refuse or keep, found true',
       `Cannot use the map ${join(folder, 'map.yaml')}:`,

@@ -36,8 +36,10 @@ async function promoteAccount(name: string) {
   const chosen = await chooseFrom(source, undefined, { names: undefined, withNeeds: true })
   const keeping = { ids: 'keep', titlePrefix: '', keepsUnmapped: true, label: '' } as const
   const kept = await promote(chosen, { ...keeping, indexPatterns: new Map() })
-  const patterns = kept.promoted.patterns.map(({ from }) => from)
-  const indexPatterns = new Map(patterns.map((from, place) => [from, targetOf(place)]))
+  const patterns = [...new Set(kept.promoted.patterns.map(({ from }) => from))]
+  const indexPatterns = new Map(
+    patterns.map((from, place) => [from, { id: targetOf(place), name: targetOf(place) }]),
+  )
   const promotion = { ids: 'derive', titlePrefix: prefix, keepsUnmapped: false, label: '' } as const
   const restoring = await promote(chosen, { ...promotion, indexPatterns })
   return { source, kept, restoring, patterns }

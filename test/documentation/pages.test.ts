@@ -102,7 +102,7 @@ describe('the examples in the documentation', () => {
   it.each(maps)('are a valid map: $place', async ({ text }) => {
     await using trial = await startTrial()
     const read = await readMapFile(await trial.write('map.yaml', text), ['team-a', 'team-b'])
-    expect(read('team-a').indexPatterns.get('shop-*')).toBe('team-shop-*')
+    expect(read('team-a').indexPatterns.get('shop-*')).toMatchObject({ id: 'team-shop-*' })
   })
 
   it.each(blocksOf('ts'))('are programs that work: $place', async ({ text }) => {

@@ -87,7 +87,7 @@ describe('restore --to-accounts', () => {
     const unmapped = await trial.dashkeep(await commandFor(trial, ['team-*'], { ids: 'keep' }))
     expect(unmapped.exitCode).toBe(2)
     expect(unmapped.stdout).toMatch(
-      /^failed team-a: Cannot promote: .*\n {2}- "shop-\*": used by /m,
+      /^failed team-a: Cannot promote: .*\n {2}- "shop-\*": used as id by /m,
     )
     await using other = await startPromotion({ extraOperations: false })
     const command = await commandFor(other, ['team-*'])

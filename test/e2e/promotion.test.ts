@@ -53,7 +53,7 @@ describe('restore --into-account --map', () => {
       `  + ${overview}  [Copy] Shop overview\n      from dashboard:shop-overview\n`,
     )
     expect(stdout).toContain(
-      'Index patterns, which must exist because no export includes them:\n  shop-* → copy-*  for ',
+      'Index patterns, which must exist because no export includes them:\n  shop-* → copy-*  as id for ',
     )
     expect(stdout).toContain('not proven: no other object of the account uses it\n')
     expect(stdout).toMatch(/Nothing was sent\n$/)
@@ -74,7 +74,7 @@ describe('restore --into-account --map', () => {
       from: { id: 'dashboard:shop-overview', title: 'Shop overview' },
     })
     expect(promoted).toMatchObject({
-      patterns: [{ from: 'shop-*', to: 'copy-*', isMapped: true, usedByOthers: 0 }],
+      patterns: [{ from: 'shop-*', to: 'copy-*', by: 'id', isMapped: true, usedByOthers: 0 }],
       ownTexts: [],
     })
   })
@@ -203,7 +203,10 @@ describe('restore --into-account --map', () => {
   })
 
   it.each([
-    [{ indexPatterns: {} }, /does not map all index patterns:\n {2}- "shop-\*": used by search:/],
+    [
+      { indexPatterns: {} },
+      /does not map all index patterns:\n {2}- "shop-\*": used as id by search:/,
+    ],
     [
       { indexpatterns: {} },
       /Cannot use the map .*:\n {2}- indexpatterns: unknown key; did you mean indexPatterns\?/,

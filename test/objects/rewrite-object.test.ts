@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { stringifyLossless } from '../../src/objects/lossless-json.ts'
-import { rewriteObject } from '../../src/objects/rewrite-object.ts'
+import { type Rename, rewriteObject } from '../../src/objects/rewrite-object.ts'
 import { parseSavedObject } from '../../src/objects/saved-object.ts'
 
 /** Every known object gets `new-` before its id, every known index pattern `other-`. */
@@ -11,11 +11,11 @@ const known = new Set([
   'dashboard:a b',
   'dashboard:x)y',
 ])
-const patterns = new Set(['logs-*', 'p1'])
+const patterns = new Set(['name logs-*', 'id p1'])
 
-function rename(type: string, id: string): string {
-  if (type === 'index-pattern') return patterns.has(id) ? `other-${id}` : id
-  return known.has(`${type}:${id}`) ? `new-${id}` : id
+const rename: Rename = {
+  object: (type, id) => (known.has(`${type}:${id}`) ? `new-${id}` : id),
+  pattern: (text, key) => (patterns.has(`${key} ${text}`) ? `other-${text}` : text),
 }
 
 function rewriteText(type: string, hit: string, titlePrefix = ''): string {
@@ -109,6 +109,8 @@ describe('links', () => {
     ['<a href="#/visualize/edit/v">', '<a href="#/visualize/edit/new-v">'],
     ['/app/visualize#/edit/v', '/app/visualize#/edit/new-v'],
     ['#/discover/s.', '#/discover/new-s.'],
+    ['(#/dashboard/d),(#/dashboard/d)', '(#/dashboard/new-d),(#/dashboard/new-d)'],
+    ['#/dashboard/#/dashboard/d', '#/dashboard/#/dashboard/new-d'],
     ['[A](#/dashboard/a%20b)', '[A](#/dashboard/new-a%20b)'],
     ['[A](#/dashboard/x)y)', '[A](#/dashboard/new-x)y)'],
   ])('change in %s', (text, expected) => {
@@ -190,7 +192,7 @@ describe('index patterns', () => {
       title: 'p1',
       visState: JSON.stringify({
         aggs: [{ index: 'p1' }],
-        params: { index_pattern: '', controls: [{ indexPattern: 'unknown' }] },
+        params: { index_pattern: '', controls: [{ indexPattern: 'logs-*' }] },
       }),
     }
     expect(rewritten(attributes)).toEqual(attributes)

@@ -48,7 +48,7 @@ async function promoted(
 ) {
   const { from = source, names, withNeeds = true } = choice
   const chosen = await chooseFrom(from, undefined, { names, withNeeds })
-  const indexPatterns = new Map([['logs-*', 'team-*']])
+  const indexPatterns = new Map([['logs-*', { name: 'team-*' }]])
   const usual = { ids: 'derive', titlePrefix: '', keepsUnmapped: false, label: 'map.yaml' } as const
   const promotion = { ...usual, indexPatterns, ...changes }
   const restoring = await promote(chosen, promotion)
@@ -104,7 +104,7 @@ describe('a promotion', () => {
   })
 
   it('names the index patterns with the objects that use them', async () => {
-    const uses = { from: 'logs-*', neededBy: ['visualization:v'] }
+    const uses = { from: 'logs-*', by: 'name', neededBy: ['visualization:v'] }
     const mapped = await promoted()
     expect(mapped.promoted.patterns).toEqual([{ ...uses, to: 'team-*', isMapped: true }])
     const kept = await promoted({ indexPatterns: new Map(), keepsUnmapped: true })
@@ -118,7 +118,7 @@ describe('a promotion', () => {
     const from = sourceOf({
       search: [hit('search', '1', both('a')), hit('search', '2', both('b'))],
     })
-    const indexPatterns = new Map(Object.entries({ a: 'b', b: 'a' }))
+    const indexPatterns = new Map(Object.entries({ a: { id: 'b' }, b: { id: 'a' } }))
     const { promoted: parts } = await promoted({ indexPatterns }, { from })
     expect(parts.patterns).toMatchObject([
       { from: 'a', to: 'b' },
@@ -127,12 +127,29 @@ describe('a promotion', () => {
   })
 })
 
+it('distinguishes the id of an index pattern from its name', async () => {
+  const params = { index_pattern: 'logs-*', controls: [{ indexPattern: 'logs-*' }] }
+  const visualization = { visState: JSON.stringify({ params }) }
+  const from = sourceOf({ visualization: [hit('visualization', 'v', visualization)] })
+  const indexPatterns = new Map([['logs-*', { id: '7aa1', name: 'team-*' }]])
+  const { hits, promoted: parts } = await promoted({ indexPatterns }, { from })
+  expect(JSON.parse(hits[0]._source.visualization.visState)).toEqual({
+    params: { index_pattern: 'team-*', controls: [{ indexPattern: '7aa1' }] },
+  })
+  expect(parts.patterns).toMatchObject([
+    { from: 'logs-*', by: 'name', to: 'team-*' },
+    { from: 'logs-*', by: 'id', to: '7aa1' },
+  ])
+  const lacking = promoted({ indexPatterns: new Map([['logs-*', { name: 'team-*' }]]) }, { from })
+  await expect(lacking).rejects.toThrow(/index patterns:\n {2}- "logs-\*": used as id by/)
+})
+
 describe('a promotion is refused', () => {
   it('when the map lacks an index pattern of a chosen object', async () => {
     const refused = promoted({ indexPatterns: new Map() })
     await expect(refused).rejects.toMatchObject({ kind: 'usage' })
     await expect(refused).rejects.toThrow(
-      'Cannot promote: map.yaml does not map all index patterns:\n  - "logs-*": used by visualization:v',
+      'Cannot promote: map.yaml does not map all index patterns:\n  - "logs-*": used as name by visualization:v',
     )
     const other = { names: ['Board'], withNeeds: false }
     expect((await promoted({ indexPatterns: new Map() }, other)).promoted.patterns).toEqual([])

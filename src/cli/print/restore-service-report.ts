@@ -98,16 +98,17 @@ function printPromoted(
   const { colors } = terminal
   if (patterns.length > 0) {
     terminal.print('Index patterns, which must exist because no export includes them:')
-    printList(terminal, patterns, ({ from, to, isMapped, neededBy }) => {
+    printList(terminal, patterns, (pattern) => {
+      const { from, to, by, isMapped, neededBy } = pattern
       const change = from === to ? `${to} stays` : `${from} → ${to}`
-      const uses = patternUses.count(to)
+      const uses = patternUses.count(pattern)
       const other = plural(uses, 'other object')
       const proof =
         uses > 0
           ? `used by ${other} of the account`
           : 'not proven: no other object of the account uses it'
       const notes = [
-        `for ${plural(neededBy.length, 'object')}`,
+        `as ${by} for ${plural(neededBy.length, 'object')}`,
         ...(isMapped ? [] : ['not in the map']),
       ]
       return `  ${change}  ${colors.dim(`${notes.join(', ')}; ${proof}`)}`
@@ -222,7 +223,7 @@ export function toJson(outcome: Outcome): JsonDocument {
     promoted: restoring.promoted && {
       patterns: restoring.promoted.patterns.map((pattern) => ({
         ...pattern,
-        usedByOthers: patternUses.count(pattern.to),
+        usedByOthers: patternUses.count(pattern),
       })),
       ownTexts: restoring.promoted.ownTexts,
     },
