@@ -28,9 +28,9 @@ const MAX_ENVELOPE_BYTES = 1024 * 1024
 /** Collects everything around the hits. Parses it once the document has ended. */
 export function createEnvelope() {
   const text = createText()
+  const endsString = createStringEnd()
   let depth = 0
   let inString = false
-  let escaped = false
   let keyStart = -1
   let key = ''
   let value: 'key' | 'value' | undefined
@@ -54,7 +54,6 @@ export function createEnvelope() {
     kibanaVersion: (): string | undefined => early,
     finish(): Pick<ExportEnvelope, 'kibanaVersion' | 'members'> {
       if (inString || depth > 0) throw cutShort(hitsSeen ? 'after its hits' : 'before its hits')
-      if (/^[ \n\r\t]*$/.test(text.read())) throw cutShort('before its first byte')
       const members = parseEnvelope(text.read())
       if (!hitsSeen) throw broken('it has no hits array')
       const { kibanaVersion } = members
@@ -64,12 +63,9 @@ export function createEnvelope() {
   }
 
   function insideString(byte: number): void {
-    if (escaped) escaped = false
-    else if (byte === BACKSLASH) escaped = true
-    else if (byte === QUOTE) {
-      inString = false
-      if (keyStart >= 0) endKey()
-    }
+    if (!endsString(byte)) return
+    inString = false
+    if (keyStart >= 0) endKey()
   }
 
   /** Refuses a second `hits` in any spelling, because JSON parsers would read only the last one. */
@@ -107,6 +103,16 @@ export function createEnvelope() {
   return envelope
 }
 
+/** Returns a function that gets the bytes of strings after their first quote, and finds each end. */
+function createStringEnd(): (byte: number) => boolean {
+  let escaped = false
+  return (byte) => {
+    const ends = byte === QUOTE && !escaped
+    escaped = byte === BACKSLASH && !escaped
+    return ends
+  }
+}
+
 /** Collects the bytes around the hits, up to a limit. */
 function createText() {
   let bytes = new Uint8Array(1024)
@@ -140,6 +146,7 @@ function namesHits(key: string): boolean {
 }
 
 function parseEnvelope(text: string): ExportMembers {
+  if (/^[ \n\r\t]*$/.test(text)) throw cutShort('before its first byte')
   let document: unknown
   try {
     document = JSON.parse(text)

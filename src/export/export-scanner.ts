@@ -65,24 +65,15 @@ export function createExportScanner(
   let place: 'envelope' | 'hits' | 'hit' = 'envelope'
   let beforeHit: 'first' | 'comma' | 'next' = 'first'
   let count = 0
-  let bytes = 0
-  const unread = createUnreadBytes(limits.maxHitBytes, readFrom)
-
-  function feed(chunk: Uint8Array): void {
-    bytes += chunk.length
-    if (bytes > limits.maxExportBytes) throw documentTooLarge(limits)
-    unread.feed(chunk)
-  }
+  const unread = createUnreadBytes(limits, readFrom)
 
   /** Reads the buffer up to the first hit that is not complete, and returns the offset there. */
   function readFrom(buffer: Buffer, filled: number): number {
     let at = 0
     while (at < filled) {
-      if (place === 'hit') {
-        const end = readHit(buffer, at, filled)
-        if (end === undefined) break
-        at = end
-      } else at = place === 'hits' ? betweenHits(buffer, at) : around(buffer, at)
+      const next = place === 'hit' ? readHit(buffer, at, filled) : readOther(buffer, at)
+      if (next === undefined) break
+      at = next
     }
     return at
   }
@@ -100,8 +91,14 @@ export function createExportScanner(
     return end
   }
 
-  function betweenHits(buffer: Buffer, at: number): number {
-    const byte = buffer[at] as number
+  function readOther(buffer: Buffer, at: number): number {
+    if (place === 'hits') return betweenHits(buffer[at] as number, at)
+    const next = envelope.take(buffer, at)
+    if (envelope.atHits) place = 'hits'
+    return next
+  }
+
+  function betweenHits(byte: number, at: number): number {
     if (isSpace(byte)) return at + 1
     if (byte === CLOSE_BRACKET && beforeHit !== 'next') {
       envelope.leaveHits()
@@ -120,12 +117,6 @@ export function createExportScanner(
     throw broken(`hit ${count} is not an object`)
   }
 
-  function around(buffer: Buffer, at: number): number {
-    const next = envelope.take(buffer, at)
-    if (envelope.atHits) place = 'hits'
-    return next
-  }
-
   function end(): ExportEnvelope {
     unread.read()
     if (place === 'hit') throw cutShort(`in the middle of hit ${count}`)
@@ -133,7 +124,7 @@ export function createExportScanner(
     return { ...envelope.finish(), hits: count }
   }
 
-  return { feed, end, kibanaVersion: envelope.kibanaVersion }
+  return { feed: unread.feed, end, kibanaVersion: envelope.kibanaVersion }
 }
 
 /**
@@ -142,11 +133,12 @@ export function createExportScanner(
  * are twice as many unread bytes, or more than a hit can have.
  */
 function createUnreadBytes(
-  maxHitBytes: number,
+  limits: ScanLimits,
   readFrom: (buffer: Buffer, filled: number) => number,
 ) {
   let buffer = hitBuffer(0)
   let filled = 0
+  let received = 0
   /** Unread bytes that cause the next call of `readFrom`. */
   let enough = 1
 
@@ -155,7 +147,7 @@ function createUnreadBytes(
     const at = readFrom(buffer, filled)
     buffer.copyWithin(0, at, filled)
     filled -= at
-    enough = Math.min(2 * filled, maxHitBytes) + 1
+    enough = Math.min(2 * filled, limits.maxHitBytes) + 1
     makeRoom(enough)
   }
 
@@ -167,6 +159,8 @@ function createUnreadBytes(
   }
 
   function feed(chunk: Uint8Array): void {
+    received += chunk.length
+    if (received > limits.maxExportBytes) throw documentTooLarge(limits)
     makeRoom(Math.min(filled + chunk.length, MAX_PIECE_BYTES))
     for (let taken = 0; taken < chunk.length; ) {
       const piece = chunk.subarray(taken, taken + buffer.length - 1 - filled)

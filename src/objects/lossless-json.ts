@@ -33,37 +33,27 @@ const MAX_DEPTH = 2000
  * not JSON, and for more than 2,000 levels.
  */
 export function parseLossless(text: string): JsonValue {
-  let at = 0
-
-  function fail(): never {
-    throw new SyntaxError(`no JSON at character ${at}`)
-  }
-
-  /** Skips white space and returns the next character, empty at the end. */
-  function next(): string {
-    at = skipSpace(text, at)
-    return text[at] ?? ''
-  }
+  const cursor = createCursor(text)
 
   function readValue(depth: number): JsonValue {
-    if (depth > MAX_DEPTH) fail()
-    const first = next()
+    if (depth > MAX_DEPTH) cursor.fail()
+    const first = cursor.next()
     if (first === '{') return readObject(depth)
     if (first === '[') return readArray(depth)
-    if (first === '"') return readString()
-    return readWord()
+    if (first === '"') return cursor.readString()
+    return cursor.readWord()
   }
 
   function readObject(depth: number): JsonObject {
     const members: JsonObject = new Map()
-    at += 1
-    if (next() === '}') at += 1
+    cursor.skip()
+    if (cursor.next() === '}') cursor.skip()
     else {
       do {
-        if (next() !== '"') fail()
-        const name = readString()
-        if (next() !== ':') fail()
-        at += 1
+        if (cursor.next() !== '"') cursor.fail()
+        const name = cursor.readString()
+        if (cursor.next() !== ':') cursor.fail()
+        cursor.skip()
         members.set(name, readValue(depth + 1))
       } while (goesOn('}'))
     }
@@ -72,8 +62,8 @@ export function parseLossless(text: string): JsonValue {
 
   function readArray(depth: number): JsonValue[] {
     const items: JsonValue[] = []
-    at += 1
-    if (next() === ']') at += 1
+    cursor.skip()
+    if (cursor.next() === ']') cursor.skip()
     else {
       do items.push(readValue(depth + 1))
       while (goesOn(']'))
@@ -83,32 +73,61 @@ export function parseLossless(text: string): JsonValue {
 
   /** Skips a comma or the closing bracket. Returns whether it was a comma. */
   function goesOn(close: string): boolean {
-    const character = next()
-    if (character !== ',' && character !== close) fail()
-    at += 1
+    const character = cursor.next()
+    if (character !== ',' && character !== close) cursor.fail()
+    cursor.skip()
     return character === ','
   }
 
-  function readString(): string {
-    const end = stringEnd(text, at)
-    if (end < 0) fail()
-    const start = at
-    at = end
-    return JSON.parse(text.slice(start, end)) as string
-  }
-
-  function readWord(): JsonValue {
-    wordPattern.lastIndex = at
-    const word = wordPattern.exec(text)?.[0]
-    if (word === undefined) fail()
-    at += word.length
-    if (word in literals) return literals[word as keyof typeof literals]
-    return readNumber(word)
-  }
-
   const value = readValue(0)
-  if (next() !== '') fail()
+  if (cursor.next() !== '') cursor.fail()
   return value
+}
+
+/** Reads the parts of a JSON text, one after the other. */
+interface Cursor {
+  fail(): never
+  /** Skips white space. Returns the next character, empty at the end. */
+  next(): string
+  /** Skips one character. */
+  skip(): void
+  readString(): string
+  /** Reads a number or a literal. */
+  readWord(): JsonValue
+}
+
+function createCursor(text: string): Cursor {
+  let at = 0
+
+  function fail(): never {
+    throw new SyntaxError(`no JSON at character ${at}`)
+  }
+
+  return {
+    fail,
+    next() {
+      at = skipSpace(text, at)
+      return text[at] ?? ''
+    },
+    skip() {
+      at += 1
+    },
+    readString() {
+      const start = at
+      const end = stringEnd(text, start)
+      if (end < 0) fail()
+      at = end
+      return JSON.parse(text.slice(start, end)) as string
+    },
+    readWord() {
+      wordPattern.lastIndex = at
+      const word = wordPattern.exec(text)?.[0]
+      if (word === undefined) fail()
+      at += word.length
+      if (word in literals) return literals[word as keyof typeof literals]
+      return readNumber(word)
+    },
+  }
 }
 
 function skipSpace(text: string, from: number): number {
