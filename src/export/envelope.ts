@@ -52,13 +52,9 @@ export function createEnvelope() {
       envelope.atHits = false
     },
     kibanaVersion: (): string | undefined => early,
-    finish(): Pick<ExportEnvelope, 'kibanaVersion' | 'members'> {
+    finish() {
       if (inString || depth > 0) throw cutShort(hitsSeen ? 'after its hits' : 'before its hits')
-      const members = parseEnvelope(text.read())
-      if (!hitsSeen) throw broken('it has no hits array')
-      const { kibanaVersion } = members
-      if (typeof kibanaVersion !== 'string') throw broken('it has no kibanaVersion')
-      return { kibanaVersion, members }
+      return parseEnvelope(text.read(), { hitsSeen })
     },
   }
 
@@ -87,10 +83,8 @@ export function createEnvelope() {
       if (depth === 1) value = 'key'
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
       depth -= 1
-    } else if (depth === 1) {
-      if (byte === COMMA) value = 'key'
-      if (byte === COLON) value = 'value'
-    }
+    } else if (depth === 1 && byte === COMMA) value = 'key'
+    else if (depth === 1 && byte === COLON) value = 'value'
   }
 
   function enterHits(): void {
@@ -145,7 +139,10 @@ function namesHits(key: string): boolean {
   }
 }
 
-function parseEnvelope(text: string): ExportMembers {
+function parseEnvelope(
+  text: string,
+  { hitsSeen }: { hitsSeen: boolean },
+): Pick<ExportEnvelope, 'kibanaVersion' | 'members'> {
   if (/^[ \n\r\t]*$/.test(text)) throw cutShort('before its first byte')
   let document: unknown
   try {
@@ -156,7 +153,10 @@ function parseEnvelope(text: string): ExportMembers {
   if (document === null || typeof document !== 'object' || Array.isArray(document)) {
     throw broken('it is not a JSON object')
   }
-  return document as ExportMembers
+  if (!hitsSeen) throw broken('it has no hits array')
+  const { kibanaVersion } = document as ExportMembers
+  if (typeof kibanaVersion !== 'string') throw broken('it has no kibanaVersion')
+  return { kibanaVersion, members: document as ExportMembers }
 }
 
 function earlyVersion(text: string): string | undefined {

@@ -29,7 +29,6 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     checkKey(connection.fullKey(key))
     return key
   }
-
   let locksObjects: boolean | undefined
 
   return {
