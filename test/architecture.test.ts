@@ -45,6 +45,7 @@ const arrows: Record<string, readonly string[]> = {
     'errors',
     'log',
     'objects',
+    'proofs',
     'restore',
     'run',
     'store port',

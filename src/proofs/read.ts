@@ -69,10 +69,11 @@ export async function* readNewestProofs(
     readonly known?: Map<string, Proof> | undefined
   },
 ): AsyncGenerator<AccountProofs> {
-  const { only, known } = options
+  const { accountId, only, known } = options
   const keys = await Array.fromAsync(listProofs(store, options))
   const listed = new Set(keys.map(({ key }) => key))
-  for (const key of known?.keys() ?? []) if (!listed.has(key)) known?.delete(key)
+  for (const key of known?.keys() ?? [])
+    if (key.startsWith(prefixOf(accountId)) && !listed.has(key)) known?.delete(key)
   const accounts = [...Map.groupBy(keys, ({ accountId }) => accountId)].filter(
     ([accountId]) => only?.has(accountId) !== false,
   )
@@ -91,11 +92,14 @@ export async function* listProofs(
   store: ObjectStore,
   { accountId, signal }: ReadOptions & { readonly accountId?: number | undefined } = {},
 ): AsyncGenerator<ProofKey> {
-  const account = accountId === undefined ? '' : `${accountId}/`
-  for await (const { key } of store.list(`${proofFolder}/${account}`, { signal })) {
+  for await (const { key } of store.list(prefixOf(accountId), { signal })) {
     const parsed = parseProofKey(key)
     if (parsed !== undefined) yield parsed
   }
+}
+
+function prefixOf(accountId: number | undefined): string {
+  return accountId === undefined ? `${proofFolder}/` : `${proofFolder}/${accountId}/`
 }
 
 /** Whether a record proves its account: it is good, and not only of some snapshots. */

@@ -18,6 +18,8 @@ export interface LibraryOptions {
   readonly describe: (diff: ObjectDiff) => readonly string[]
   /** An older newest good snapshot is stale; undefined when none ever is. */
   readonly maxAgeMs: number | undefined
+  /** An account whose newest proof is older is unproven; undefined when none ever is. */
+  readonly maxProofAgeMs: number | undefined
   /** Asks the service whether its sub accounts have backups; absent when it cannot be asked. */
   readonly askCoverage?: (backups: readonly KnownBackup[]) => Promise<CoverageFound>
   /** The configured copies of the archive. */

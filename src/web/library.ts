@@ -5,6 +5,9 @@ import { type ListedObject, listObjects } from '../archive/list-objects.ts'
 import { findListedDefect } from '../archive/listed-files.ts'
 import { type Manifest, ManifestError } from '../archive/manifest.ts'
 import { listPins } from '../archive/pins.ts'
+import type { ProofJudgement } from '../proofs/judge.ts'
+import { judgeAllProofs } from '../proofs/judge-all.ts'
+import type { Proof } from '../proofs/proof.ts'
 import { type ObjectEntry, readCatalogue } from '../restore/catalogue.ts'
 import { snapshotSource } from '../restore/source.ts'
 import { cacheManifests, createCache } from './cache.ts'
@@ -23,6 +26,8 @@ export interface AccountView {
   /** The manifest of the newest snapshot; undefined when it cannot be read. */
   readonly newest: Manifest | undefined
   readonly pins: ReadonlySet<string>
+  /** What its proof records prove. */
+  readonly proofs: ProofJudgement
   /** What is known is from then: snapshots and pins may have been added or removed since. */
   readonly listedAt: Date
 }
@@ -84,7 +89,7 @@ export function openLibrary(
   const store = cacheManifests(options.store)
   const lists = createCache<ListedObject[]>(MAX_OBJECTS, ({ length }) => length)
   const catalogues = createCache<ObjectEntry[]>(MAX_OBJECTS, ({ length }) => length)
-  const library = { ...options, store }
+  const library = { ...options, store, known: new Map<string, Proof>() }
   return {
     ...library,
     overview: openOverview(library, { patienceMs }),
@@ -112,8 +117,14 @@ async function readLists({ store, read }: LibraryOptions, manifest: Manifest) {
   return lists.flat()
 }
 
+/** What the listings are read with. */
+interface Reading extends LibraryOptions {
+  /** The proof records that have been read. They never change. */
+  readonly known: Map<string, Proof>
+}
+
 /** Keeps the listings of accounts for a while: the pages of one account need the same one. */
-function createListings(library: LibraryOptions): Pick<Library, 'account' | 'forget'> {
+function createListings(library: Reading): Pick<Library, 'account' | 'forget'> {
   const { now, read } = library
   const listings = createCache<{ view: AccountView | undefined; listedAt: Date }>(
     MAX_SNAPSHOTS,
@@ -141,7 +152,7 @@ function createListings(library: LibraryOptions): Pick<Library, 'account' | 'for
 }
 
 async function readAccount(
-  { store, nameOf }: LibraryOptions,
+  { store, nameOf, known }: Reading,
   accountId: number,
   listedAt: Date,
   signal: AbortSignal,
@@ -151,14 +162,16 @@ async function readAccount(
   const newest = folders.at(-1)
   if (newest === undefined) return undefined
   const { past } = splitByTime(folders, listedAt)
-  const [pins, stored] = await Promise.all([
+  const [pins, proofs, stored] = await Promise.all([
     listPins(store, accountId, { signal }),
+    judgeAllProofs(store, { now: listedAt, accountId, known, signal }),
     tryReadManifest(store, accountId, (past.at(-1) ?? newest).snapshot, { signal }),
   ])
   const manifest = stored instanceof ManifestError ? undefined : stored.manifest
   const account = manifest?.account
   const name = nameOf(accountId, account?.configuredAs) ?? account?.name ?? `Account ${accountId}`
-  return { accountId, name, folders, past, newest: manifest, pins, listedAt }
+  const judged = { pins, proofs: proofs.of(accountId), listedAt }
+  return { accountId, name, folders, past, newest: manifest, ...judged }
 }
 
 async function readSnapshots(

@@ -4,6 +4,9 @@ import { type AccountState, findMissing, stateOf } from '../archive/account-stat
 import { listAccountIds } from '../archive/archive.ts'
 import { type AccountJudgement, judgeAccount } from '../archive/status.ts'
 import { DashkeepError } from '../errors.ts'
+import { findProofGap, type ProofGap, type ProofJudgement } from '../proofs/judge.ts'
+import { judgeAllProofs } from '../proofs/judge-all.ts'
+import type { Proof } from '../proofs/proof.ts'
 import { type AccountSize, readSize } from './account-size.ts'
 import { createCache } from './cache.ts'
 import { createKept, type Kept, waitAtMost } from './kept.ts'
@@ -16,6 +19,16 @@ export interface AccountLine {
   readonly name: string
   /** Undefined when the archive holds nothing of the account. */
   readonly status: AccountJudgement | undefined
+  /** What its proof records prove. */
+  readonly proofs?: ProofJudgement | undefined
+  /** Why it is not proven; undefined when it is, or when that is not judged. */
+  readonly gap?: ProofGap | undefined
+}
+
+/** An account that has been read. */
+interface FoundAccount {
+  readonly status: AccountJudgement
+  readonly proofs: ProofJudgement
 }
 
 /** The state of all accounts, as far as it is known. */
@@ -72,20 +85,23 @@ const MAX_AWAITED = 20
 
 /** Opens the overview. It reads nothing until it is asked for. */
 export function openOverview(
-  library: LibraryOptions,
+  library: LibraryOptions & { readonly known: Map<string, Proof> },
   { patienceMs }: { patienceMs: number },
 ): Overview {
-  const { store, now, read, askCoverage } = library
+  const { store, now, read, known, askCoverage } = library
   const { signal } = read
-  let found: AccountJudgement[] = []
+  let found: FoundAccount[] = []
   let total: number | undefined
   const accounts = createKept(async (readAt) => {
     found = []
     total = undefined
     const ids = await listAccountIds(store, { signal })
     total = ids.length
-    const judge = async (accountId: number) =>
-      (await judgeAccount(store, accountId, { now: readAt, signal })) ?? pMapSkip
+    const proofs = await judgeAllProofs(store, { now: readAt, known, signal })
+    const judge = async (accountId: number) => {
+      const status = await judgeAccount(store, accountId, { now: readAt, signal })
+      return status ? { status, proofs: proofs.of(accountId) } : pMapSkip
+    }
     const judged = pMapIterable(ids, judge, { concurrency: STATES_AT_ONCE })
     for await (const one of judged) found.push(one)
     return found
@@ -118,8 +134,10 @@ function isOlder(time: Date, now: Date, ms: number): boolean {
   return Math.abs(now.getTime() - time.getTime()) > ms
 }
 
-function backupsOf(found: readonly AccountJudgement[]): KnownBackup[] {
-  return found.map(({ accountId, newestGoodAt }) => ({ accountId, newestGood: newestGoodAt }))
+function backupsOf(found: readonly FoundAccount[]): KnownBackup[] {
+  return found.map(({ status: { accountId, newestGoodAt } }) => {
+    return { accountId, newestGood: newestGoodAt }
+  })
 }
 
 /** Keeps the sizes of accounts until they have another newest snapshot. */
@@ -143,15 +161,20 @@ function createSizes(library: LibraryOptions, patienceMs: number): Overview['siz
 
 /** Judges the accounts at the time of the read. No account is missing while the first one goes on. */
 function linesOf(
-  { configured, nameOf, maxAgeMs, now }: LibraryOptions,
-  found: readonly AccountJudgement[],
+  { configured, nameOf, maxAgeMs, maxProofAgeMs, now: clock }: LibraryOptions,
+  found: readonly FoundAccount[],
   readAt: Date | undefined,
 ): AccountLine[] {
-  const missing = readAt === undefined ? [] : findMissing(configured, found)
-  const lines = found.map((status): AccountLine => {
+  const statuses = found.map(({ status }) => status)
+  const missing = readAt === undefined ? [] : findMissing(configured, statuses)
+  const now = readAt ?? clock()
+  const lines = found.map(({ status, proofs }): AccountLine => {
     const { accountId, configuredAs, accountName } = status
     const name = nameOf(accountId, configuredAs) ?? accountName ?? `Account ${accountId}`
-    return { state: stateOf(status, { now: readAt ?? now(), maxAgeMs }), accountId, name, status }
+    const isJudged = maxProofAgeMs !== undefined
+    const gap = isJudged ? findProofGap(proofs, { now, maxAgeMs: maxProofAgeMs }) : undefined
+    const state = stateOf(status, { now, maxAgeMs, unproven: gap !== undefined })
+    return { state, accountId, name, status, proofs, gap }
   })
   const absent = missing.map(({ accountId, name }): AccountLine => {
     return { state: 'missing', accountId, name, status: undefined }

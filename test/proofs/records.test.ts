@@ -192,6 +192,8 @@ describe('reading the newest records', () => {
     expect(reads(store)).toEqual([second])
     expect([...known.keys()]).toEqual([first, second])
     store.objects.delete(first)
+    await readNewest(store, { known, accountId: 7 })
+    expect([...known.keys()]).toEqual([first, second])
     await readNewest(store, { known })
     expect([...known.keys()]).toEqual([second])
   })

@@ -13,6 +13,7 @@ export function libraryOptions(store: ObjectStore, day: number): LibraryOptions 
     nameOf: (_id, recorded) => recorded,
     describe: ({ differences }) => differences.map(({ kind }) => kind),
     maxAgeMs: undefined,
+    maxProofAgeMs: undefined,
     copies: [],
     now: () => new Date(Date.UTC(2026, 10, day, 12)),
   }

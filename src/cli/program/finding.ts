@@ -59,6 +59,7 @@ export function declareFindingVerbs(program: Command, run: Run): void {
     )
     .option('-l, --listen <host:port>', 'address to listen on', '127.0.0.1:5338')
     .option('--max-age <duration>', 'an older newest good snapshot is stale, such as 26h')
+    .option('--max-proof-age <duration>', 'an older newest proof makes an account unproven: 8d')
     .option(
       '--behind-proxy <origin>',
       'public origin of a proxy that authenticates the users, such as https://dashkeep.example.com; allows any --listen address',

@@ -13,7 +13,7 @@ export function declareKeepingVerbs(program: Command, run: Run): void {
     .option('--max-age <duration>', 'an older newest good snapshot is stale, such as 26h')
     .option(
       '--max-proof-age <duration>',
-      'an account without a good record of `verify --record` or a drill since then is unproven, such as 8d',
+      'an account whose newest recorded verify or drill is older is unproven, such as 8d',
     )
     .addOption(
       new Option(

@@ -4,6 +4,8 @@ import { sampleApiToken, sampleObjects } from '../../sandbox/sample-account.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
 import type { Terminal } from '../terminal.ts'
 import { backup } from './backup.ts'
+import { drill } from './restore-drill.ts'
+import { verify } from './verify.ts'
 import { web } from './web.ts'
 
 /** Days of which the archive has a snapshot. */
@@ -40,6 +42,8 @@ export async function demoWeb(terminal: Terminal, folder: string): Promise<numbe
     if (exitCode !== exitCodes.done) return exitCode
   }
   past = undefined
+  await verify(silent, { snapshots: [], record: true })
+  await drill(silent, { record: true })
   const [deleted] = sampleObjects().dashboard
   terminal.print([
     `The archive is in ${folder}. The dashboard ${titleOf(deleted)} was deleted a week ago.`,

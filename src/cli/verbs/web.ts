@@ -31,6 +31,7 @@ interface WebVerbOptions extends CommonOptions {
   readonly behindProxy?: string
   readonly userHeader?: string
   readonly maxAge?: string
+  readonly maxProofAge?: string
   readonly allowRestore?: boolean
 }
 
@@ -46,7 +47,7 @@ export async function web(terminal: Terminal, options: WebVerbOptions): Promise<
   const proxy = readProxy(options)
   checkAddress(options.listen, proxy)
   const maxAgeMs = options.maxAge === undefined ? undefined : parseDuration(options.maxAge)
-  const { allowRestore = false } = options
+  const { allowRestore = false, maxProofAge } = options
   const needs: ConfigNeed[] = allowRestore ? ['store', 'accounts'] : ['store']
   const context = await createContext({ ...terminal, watched: false }, options, needs)
   const { config, log } = context
@@ -62,6 +63,7 @@ export async function web(terminal: Terminal, options: WebVerbOptions): Promise<
       describe: (diff: Parameters<typeof formatDifferences>[0]) =>
         formatDifferences(diff, { colors, limit: MAX_DIFFERENCES }),
       maxAgeMs,
+      maxProofAgeMs: maxProofAge === undefined ? undefined : parseDuration(maxProofAge),
       ...askingCoverage(terminal, context, maxAgeMs),
       copies: config.copies.map((copy) => ({
         name: copy.name,

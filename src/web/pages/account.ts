@@ -22,6 +22,7 @@ import { pageLinks, pageOf } from '../paging.ts'
 import { sparkline } from '../sparkline.ts'
 import { stateOfAccount } from './account-state.ts'
 import { accountCopies } from './copies.ts'
+import { proofFacts } from './proofs.ts'
 
 /** Snapshots in one table. */
 const PAGE_SIZE = 400
@@ -53,7 +54,7 @@ export async function accountPage(
     heading: outside(view.name),
     crumbs: [],
     body: html`${facts([
-      ['State', line && stateOfAccount(line)],
+      ['State', line && stateOfAccount(line, now)],
       ['Account id', view.accountId],
       ['Objects', view.newest && countObjects(view.newest)],
       ['Snapshots', view.folders.length],
@@ -63,6 +64,7 @@ export async function accountPage(
         view.past.at(-1) && timeWithAge((view.past.at(-1) as SnapshotLine['folder']).takenAt, now),
       ],
       ['Pinned', view.pins.size || undefined],
+      ...proofFacts(view.proofs, now),
       [
         'Listed',
         html`${timeWithAge(view.listedAt, now)} · <a href="${path}/refresh" rel="nofollow">List again</a>`,

@@ -17,6 +17,7 @@ import { MAX_SEARCH } from '../requests.ts'
 import { sparkline } from '../sparkline.ts'
 import { stateOfAccount } from './account-state.ts'
 import { copiesSection } from './copies.ts'
+import { hasRecords, proofCell } from './proofs.ts'
 
 /** Accounts in one table. */
 const PAGE_SIZE = 100
@@ -96,16 +97,19 @@ function accountsTable(
   lines: readonly AccountLine[],
   { sizes, now, total }: { sizes: ReadonlyMap<number, AccountSize>; now: Date; total: number },
 ): Markup {
+  // Without any record, nobody needs to read in each row that there is none.
+  const withProofs = lines.some(({ proofs, gap }) => hasRecords(proofs) || gap !== undefined)
   const rows = lines.map((line) => {
-    const { accountId, status } = line
+    const { accountId, status, proofs } = line
     const good = status?.newestGood
     // Undefined until it is read; an account without a snapshot has none.
     const size =
       status === undefined ? { snapshots: 0, bytes: 0, counts: [] } : sizes.get(status.accountId)
     return [
       html`${nameOf(line)}${accountId !== undefined && html` <span class="id">${accountId}</span>`}`,
-      stateOfAccount(line),
+      stateOfAccount(line, now),
       status?.newestGoodAt ? timeWithAge(status.newestGoodAt, now) : 'none',
+      ...(withProofs ? [proofCell(proofs, now)] : []),
       good && countObjects(good),
       size?.snapshots ?? '…',
       size === undefined ? '…' : formatBytes(size.bytes),
@@ -116,6 +120,7 @@ function accountsTable(
     { name: 'Account' },
     { name: 'State' },
     { name: 'Newest good snapshot' },
+    ...(withProofs ? [{ name: 'Last proven' }] : []),
     { name: 'Objects', number: true },
     { name: 'Snapshots', number: true },
     { name: 'Stored', number: true },
