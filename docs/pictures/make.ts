@@ -18,7 +18,7 @@ await browser.close()
 
 /** Keeps a picture of the page, from its top to the end of an element. */
 async function takePicture(name: string, last: string): Promise<void> {
-  const box = await page.locator(last).boundingBox()
+  const box = await page.locator(last).first().boundingBox()
   if (box === null) throw new Error(`${last} cannot be seen`)
   const path = fileURLToPath(new URL(`${name}.webp`, import.meta.url))
   const clip = { x: 0, y: 0, width: 1200, height: Math.ceil(box.y + box.height + 24) }

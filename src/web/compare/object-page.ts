@@ -48,8 +48,11 @@ export async function objectComparison(
     crumbs: [accountCrumb(view), { label: 'Compare', href: compareAddress(sides) }],
     body: html`${sidesLine(library, sides, id)}
 ${versionLinks(sides, { before, after }, id)}
-<div class="actions">${before && versionButton(restore, sides.before, { id, which: 'first' })}
-${after && versionButton(restore, sides.after, { id, which: 'second' })}</div>
+${
+  restore &&
+  html`<div class="actions">${before && versionButton(restore, sides.before, { id, which: 'first' })}
+${after && versionButton(restore, sides.after, { id, which: 'second' })}</div>`
+}
 ${content}
 <h2>Compare others</h2>
 ${sidesForm(library, {
@@ -82,7 +85,7 @@ ${link(sides.after, after, 'Second version')}
 
 /** Puts a version into the basket. The service is no version that can be restored. */
 function versionButton(
-  restore: RestoreControls | undefined,
+  restore: RestoreControls,
   side: Side,
   { id, which }: { id: string; which: string },
 ): Markup | undefined {
