@@ -191,7 +191,7 @@ function arrange(
 }
 
 function compareItems(to: Comparison, before: JsonObject, after: JsonObject, at: Place): void {
-  const [from, target] = [placeOf(before), placeOf(after)]
+  const [from, target] = [statedPlaceOf(before), statedPlaceOf(after)]
   if (from === undefined || target === undefined || from.grid !== target.grid) {
     compare(to, before, after, at)
     return
@@ -215,7 +215,7 @@ const gridMembers = ['x', 'y', 'w', 'h']
 const columnMembers = ['col', 'row', 'size_x', 'size_y']
 
 /** Position and size of a panel, from `gridData` or the older `col`, `row`, `size_x` and `size_y`. */
-function placeOf(panel: JsonObject): { grid: boolean; place: PanelPlace } | undefined {
+export function statedPlaceOf(panel: JsonObject): { grid: boolean; place: PanelPlace } | undefined {
   const grid = asJsonObject(panel.get('gridData'))
   const members = grid ? gridMembers : columnMembers
   const numbers = members.map((name) => (grid ?? panel).get(name))

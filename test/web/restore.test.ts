@@ -172,6 +172,29 @@ describe('the story of a deleted dashboard', () => {
     expect((await pages.read('/basket')).text).toContain(`/snapshots/${second}">`)
   })
 
+  it('offers no button for marked objects where the service alone has what differs', async () => {
+    await using pages = await openRestorePages()
+    const present = sampleObjects().search
+    pages.sandbox.setObjects(shopId, 'search', present.slice(1))
+    const { snapshot } = await pages.backUp()
+    pages.sandbox.setObjects(shopId, 'search', present)
+    const service: ServiceReader = {
+      patienceMs: 60_000,
+      has: () => true,
+      export: async () => ({
+        store: pages.store,
+        manifest: pages.manifest,
+        [Symbol.asyncDispose]: async () => {},
+      }),
+    }
+    await using withService = await openRestorePages({ library: { service, store: pages.store } })
+    const { text } = await withService.read(
+      `/compare?from=${shopId}/${snapshot}&to=${shopId}/service`,
+    )
+    expect(text).toContain('+</span> added')
+    expect(text).not.toContain('Put the marked objects into the basket')
+  })
+
   it('restores a whole snapshot from its page', async () => {
     await using pages = await openRestorePages()
     empty(pages)

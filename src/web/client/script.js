@@ -176,6 +176,16 @@ function showTimes() {
     time.textContent = isUtc ? time.dataset.utc : format.format(new Date(time.dateTime))
     time.title = isUtc ? '' : time.dataset.utc
   }
+  // Options and captions hold text alone.
+  for (const text of document.querySelectorAll('main option, figcaption')) {
+    if (!(text instanceof HTMLElement)) continue
+    text.dataset.utc ??= text.textContent
+    text.textContent = isUtc
+      ? text.dataset.utc
+      : text.dataset.utc.replace(/(\d{4}-\d\d-\d\d) ([\d:]{8}) UTC/, (_, day, time) =>
+          format.format(new Date(`${day}T${time}Z`)),
+        )
+  }
   const note = document.querySelector('[data-zone]')
   if (note === null) return
   note.textContent = isUtc

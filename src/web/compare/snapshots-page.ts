@@ -68,7 +68,7 @@ ${oneSided(types)}
 <h2>Objects that differ</h2>
 <div class="choosing">
 ${rowTable(sides, rows, { ...query, restore })}
-${restore && rows.length > 0 && restoreBar(sides, restore)}
+${restore && rows.length > 0 && restoreBar(sides, rows, restore)}
 </div>
 <h2>Compare others</h2>
 ${sidesForm(library, {
@@ -116,13 +116,15 @@ function oneSided({ onlyBefore, onlyAfter }: ReturnType<typeof sharedTypes>): Ma
 }
 
 /** The button for marked objects, and why those of a side cannot be restored. */
-function restoreBar({ before, after }: Sides, restore: RestoreControls): Markup {
+function restoreBar(sides: Sides, rows: readonly Row[], restore: RestoreControls): Markup {
+  const { before, after } = sides
+  const canChoose = rows.some((row) => boxOf(sides, row, restore) !== undefined)
   const refusals = new Set(
     [before, after].map(({ manifest }) => restore.refusalOf(manifest.account)),
   )
   return html`${[...refusals].map((refusal) => refusal !== undefined && refusalNote(refusal))}
 ${
-  refusals.has(undefined) &&
+  canChoose &&
   html`<section class="choice-bar" aria-label="Restore">${choiceForm(restore, { action: '/basket/add', label: 'Put the marked objects into the basket' })}
 <span class="hint">Takes the version of the first side. Takes that of the second side if the first does not have the object.</span></section>`
 }`

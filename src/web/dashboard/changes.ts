@@ -4,7 +4,9 @@ import type {
   PanelChange,
   PanelPair,
 } from '../../objects/compare-layouts.ts'
-import type { PanelPlace } from '../../objects/diff-objects.ts'
+import type { DashboardPanel } from '../../objects/dashboard-layout.ts'
+import { statedPlaceOf } from '../../objects/diff-objects.ts'
+import { describeMove } from '../../objects/name-difference.ts'
 
 /** The sign of each change, in the order in which they are listed. */
 export const changeSigns: Readonly<Record<PanelChange, string>> = {
@@ -30,17 +32,25 @@ const insideWords: Readonly<Record<InsideChange, string>> = {
   settings: 'its own settings differ',
 }
 
-/** What happened to a panel, in words, such as `moved from column 0, row 8 to column 24, row 0`. */
+/**
+ * What happened to a panel, in words, such as `moved from column 0, row 8 to column 24, row 0`. Places are
+ * in the numbers of the dashboard, or on the grid of 48 columns when the versions count differently.
+ */
 export function describeChanges({ changes, inside, before, after }: PanelPair): string {
-  const parts = changes.map((change) => {
-    if (change === 'changed') {
-      return `${changeWords.changed} (${inside.map((one) => insideWords[one]).join(', ')})`
-    }
-    if (before === undefined || after === undefined) return changeWords[change]
-    const describe = change === 'moved' ? cornerOf : sizeOf
-    return `${changeWords[change]} from ${describe(before.place)} to ${describe(after.place)}`
-  })
-  return parts.join(', ')
+  if (before === undefined || after === undefined) {
+    return changes.map((change) => changeWords[change]).join(', ')
+  }
+  const move = describeStatedMove(before, after) || describeMove(before.place, after.place)
+  const reasons = inside.map((one) => insideWords[one]).join(', ')
+  return [
+    ...(changes.includes('moved') || changes.includes('resized') ? [move] : []),
+    ...(changes.includes('changed') ? [`${changeWords.changed} (${reasons})`] : []),
+  ].join(', ')
+}
+
+function describeStatedMove(before: DashboardPanel, after: DashboardPanel): string | undefined {
+  const [one, other] = [statedPlaceOf(before.stored), statedPlaceOf(after.stored)]
+  return one && other && one.grid === other.grid ? describeMove(one.place, other.place) : undefined
 }
 
 /** The changes that a comparison has, each with its sign, its words and its number of panels. */
@@ -64,12 +74,4 @@ export function drawLegend(comparison: LayoutComparison): string {
   return entries.length === 0
     ? '<p class="dashboard-same">The layout is the same.</p>'
     : `<ul class="dashboard-legend">${entries.join('')}</ul>`
-}
-
-function cornerOf({ x, y }: PanelPlace): string {
-  return `column ${x}, row ${y}`
-}
-
-function sizeOf({ width, height }: PanelPlace): string {
-  return `${width}×${height}`
 }

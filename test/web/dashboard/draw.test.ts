@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareLayouts } from '../../../src/objects/compare-layouts.ts'
-import { drawLegend } from '../../../src/web/dashboard/changes.ts'
+import { describeChanges, drawLegend } from '../../../src/web/dashboard/changes.ts'
 import { drawComparison, drawLayout } from '../../../src/web/dashboard/draw.ts'
 import { fitLines } from '../../../src/web/dashboard/text.ts'
 import { gridPanel, layoutOf, layoutWith, makeDashboard } from '../../objects/dashboards.ts'
@@ -111,6 +111,21 @@ describe('the drawing of a comparison', () => {
       ['panel panel-missing', undefined],
     ])
     expect(drawing).toContain('moved from column 24, row 0 to column 0, row 0</title>')
+  })
+
+  it('gives places in the numbers of the dashboard, when both versions count alike', () => {
+    const old = (row: number, size: number) => ({
+      ...{ panelIndex: 1, type: 'visualization', id: 'object-1' },
+      ...{ col: 1, row, size_x: size, size_y: 4 },
+    })
+    const say = (one: object, other: object) =>
+      compareLayouts(layoutWith([one]), layoutWith([other])).pairs.map(describeChanges)
+    expect(say(old(1, 6), old(9, 12))).toEqual([
+      'moved from column 1, row 1 to column 1, row 9, resized from 6×4 to 12×4',
+    ])
+    expect(say(old(1, 6), gridPanel('1', [24, 0, 24, 20]))).toEqual([
+      'moved from column 0, row 0 to column 24, row 0',
+    ])
   })
 
   it('gives both drawings of a panel the same number, and each an id of its own', () => {
