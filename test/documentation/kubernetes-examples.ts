@@ -40,6 +40,8 @@ export const kubernetesExamples: Readonly<Record<string, Run>> = {
 
   'kubectl --namespace dashkeep create job --from=cronjob/dashkeep first-run': run([refused]),
 
+  'kubectl --namespace dashkeep create job --from=cronjob/dashkeep-copy first-copy': run([refused]),
+
   'kubectl --namespace dashkeep apply --kustomize dashkeep/k8s/volume': run([
     /^kind: PersistentVolumeClaim$/m,
     refused,

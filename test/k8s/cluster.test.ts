@@ -71,11 +71,11 @@ describe.skipIf(!wanted)('a real API server', { timeout }, () => {
     await using namespace = await makeNamespace()
     await using overlay = await writeOverlay({
       namespace: namespace.name,
-      components: ['many-accounts', 'judge', 'weekly', 'prune', 'folder'],
+      components: ['many-accounts', 'judge', 'weekly', 'prune', 'copy', 'folder'],
     })
     await kubectl(['apply', '--kustomize', overlay.folder])
     const cronJobs = (await namespace.list('cronjobs')).map(({ metadata }) => metadata.name)
-    expect(cronJobs.length).toBe(6)
+    expect(cronJobs.length).toBe(7)
     for (const name of cronJobs) {
       const created = await namespace.kubectl(['create', 'job', `--from=cronjob/${name}`, name])
       expect(created.stderr).toBe('')

@@ -53,7 +53,7 @@ describe('docs/kubernetes.md and docs/monitoring.md', () => {
   })
 
   it('has examples of dashkeep.yaml that are valid', async () => {
-    expect(configurations).toHaveLength(1)
+    expect(configurations).toHaveLength(2)
     for (const text of configurations) {
       expect((await findConfigProblems(parse(text), (place) => place)).problems).toEqual([])
     }

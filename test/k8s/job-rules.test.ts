@@ -14,6 +14,7 @@ import { k8sFolder, type Resource, render } from './render.ts'
 const expected = {
   backup: { 1: 'retry', 2: 'FailJob', 3: 'FailJob', 4: 'retry', 5: 'retry', 130: 'retry' },
   prune: { 1: 'retry', 2: 'FailJob', 3: 'FailJob', 4: 'retry', 5: 'retry', 130: 'retry' },
+  copy: { 1: 'retry', 2: 'FailJob', 3: 'FailJob', 4: 'retry', 5: 'FailJob', 130: 'retry' },
   judge: { 1: 'retry', 2: 'FailJob', 3: 'FailJob', 4: 'FailJob', 5: 'retry', 130: 'retry' },
   verify: { 1: 'retry', 2: 'FailJob', 3: 'FailJob', 4: 'retry', 5: 'FailJob', 130: 'retry' },
   drill: { 1: 'retry', 2: 'FailJob', 3: 'FailJob', 4: 'retry', 5: 'FailJob', 130: 'retry' },
@@ -30,7 +31,7 @@ function actionFor(resource: Resource, exitCode: number): string {
 }
 
 describe('the exit code of a Job decides whether it is tried again', async () => {
-  await using overlay = await writeOverlay({ components: ['judge', 'weekly', 'prune'] })
+  await using overlay = await writeOverlay({ components: ['judge', 'weekly', 'prune', 'copy'] })
   await using sharded = await writeOverlay({ components: ['many-accounts'] })
   const cronJobs = await render(overlay.folder)
   const shards = (await render(sharded.folder)).find(({ kind }) => kind === 'CronJob') as Resource
@@ -77,6 +78,7 @@ describe('what is left of a Job', () => {
     ['base/cron-job.yaml', 7],
     ['components/judge/judge.yaml', 7],
     ['components/prune/prune.yaml', 7],
+    ['components/copy/copy.yaml', 7],
     ['components/weekly/verify.yaml', 14],
     ['components/weekly/drill.yaml', 14],
   ])(

@@ -1,10 +1,13 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { findProblems as findProblemsOfConfig } from '../../src/config/load.ts'
 import { leaveOut } from '../left-out.ts'
 import { findProblems } from './relations.ts'
 import {
   byName,
+  containersOf,
   hasKubectl,
   k8sFolder,
   podOf,
@@ -24,7 +27,7 @@ if (!kubectl) leaveOut('kubectl kustomize over k8s/', 'with a kubectl of 1.27 or
 
 describe('what k8s/ gives a cluster', () => {
   it('is there in every form that the documentation names', () => {
-    const names = ['many-accounts', 'worker', 'folder', 'aws', 'weekly', 'production']
+    const names = ['many-accounts', 'worker', 'folder', 'aws', 'weekly', 'copy', 'production']
     expect(overlays.toSorted()).toEqual(['base', ...names.map((n) => `overlays/${n}`)].toSorted())
   })
 
@@ -40,6 +43,20 @@ describe('what k8s/ gives a cluster', () => {
     })
     expect(others).toEqual([])
     expect(findSchemaProblems(claim as Resource)).toEqual([])
+  })
+
+  it('copies to a store that the configuration names, and needs no tokens for it', async () => {
+    const resources = await render(join(k8sFolder, 'overlays/copy'))
+    const named = (kind: string, name: string) =>
+      resources.find((one) => one.kind === kind && one.metadata.name === name) as Resource
+    const { data } = named('ConfigMap', 'dashkeep') as unknown as { data: Record<string, string> }
+    const config = parse(data['dashkeep.yaml'] ?? '') as { copies: { name: string }[] }
+    expect((await findProblemsOfConfig(config, (place) => place)).problems).toEqual([])
+    const job = named('CronJob', 'dashkeep-copy')
+    expect(containersOf(job).map(({ args }) => args)).toEqual([
+      ['copy', `--to=${config.copies[0]?.name}`],
+    ])
+    expect(JSON.stringify(job)).not.toContain('dashkeep-tokens')
   })
 
   it('runs all pods with that volume on one node', async () => {

@@ -11,7 +11,7 @@ export interface Overlay extends AsyncDisposable {
 
 /** Components by the order in which an overlay names them: later ones change what earlier ones add. */
 export const runs = ['many-accounts', 'worker'] as const
-export const extras = ['judge', 'weekly', 'prune', 'exporter', 'monitoring', 'web'] as const
+export const extras = ['judge', 'weekly', 'prune', 'copy', 'exporter', 'monitoring', 'web'] as const
 export const credentials = ['aws', 'aws-pod-identity'] as const
 export const places = ['folder', 'node-local-dns', 'openshift'] as const
 
