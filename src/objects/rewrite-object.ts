@@ -46,10 +46,10 @@ const typedLists: ReadonlySet<string> = new Set(['references', 'panelsJSON'])
 
 /**
  * Finds links to objects by the path of the page that shows them, with everything up to a blank, a quote or
- * the next link.
+ * the next link, at most 500 characters.
  */
 const linkPattern =
-  /(#\/(dashboard|visualize\/edit|edit|discover|view)\/)((?:(?!#\/)[^\s?"'<>\\])+)/g
+  /(#\/(dashboard|visualize\/edit|edit|discover|view)\/)((?:(?!#\/)[^\s?"'<>\\]){1,500})/g
 
 /** The types of the object that a link may show. */
 const linkTypes: Readonly<Record<string, readonly string[]>> = {
@@ -172,18 +172,20 @@ function rewriteLinks(text: string, rename: Rename): string {
   })
 }
 
-/** Longest part after a link that is searched for the end of an id. */
-const MAX_LINK_LENGTH = 500
+/** Characters in a row that may end an id and are tried. More would take seconds for a hostile text. */
+const MAX_ENDS = 20
 
-/** The text, and its beginnings up to each character that may end a link. The longest comes first. */
-function* beginningsOf(text: string): Generator<string> {
-  if (text.length <= MAX_LINK_LENGTH) yield text
-  for (let end = Math.min(text.length, MAX_LINK_LENGTH) - 1; end > 0; end -= 1) {
-    if (/[^\w%-]/.test(text[end] as string)) yield text.slice(0, end)
+/** The text, and its beginnings up to each of the first characters that may end an id, longest first. */
+function beginningsOf(text: string): string[] {
+  const ends: number[] = []
+  for (let end = 1; end < text.length && ends.length < MAX_ENDS; end += 1) {
+    if (/[^\w%-]/.test(text[end] as string)) ends.push(end)
   }
+  return [text, ...ends.reverse().map((end) => text.slice(0, end))]
 }
 
 function decode(id: string): string {
+  if (!/%[\da-f]{2}/i.test(id)) return id
   try {
     return decodeURIComponent(id)
   } catch {

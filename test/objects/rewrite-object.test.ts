@@ -129,6 +129,19 @@ describe('links', () => {
   ])('stay in %s', (text) => {
     expect(rewritten({ description: text })).toEqual({ description: text })
   })
+
+  it.each([
+    ['links', '#/dashboard/', 100_000],
+    ['brackets', ')', 12_000_000],
+    ['links with many places where an id may end', `#/dashboard/${'.'.repeat(480)} `, 8000],
+  ])(
+    'are found behind megabytes of %s',
+    (_what, part, times) => {
+      const text = `#/dashboard/${part.repeat(times)} #/dashboard/`
+      expect(rewritten({ description: `${text}d` }).description === `${text}new-d`).toBe(true)
+    },
+    8000,
+  )
 })
 
 describe('index patterns', () => {
