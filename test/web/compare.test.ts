@@ -42,7 +42,7 @@ function serviceWith(moment: Moment, more: Partial<ServiceReader> = {}) {
 }
 
 describe('the comparison of two snapshots', () => {
-  it('has numbers by type, only what differs, and a link to each comparison', async () => {
+  it('shows the numbers by type, and links to the objects that differ', async () => {
     const { read, first, second } = await openShops()
     const { status, text } = await read(`/compare?from=10/${first}&to=10/${second}`)
     expect(status).toBe(200)
@@ -57,7 +57,7 @@ describe('the comparison of two snapshots', () => {
     expect(dashboards.text).not.toContain('Fresh')
   })
 
-  it('says so when nothing differs, and lists types of one side', async () => {
+  it('says when nothing differs, and names types that only one side has', async () => {
     const { dashboard: _, ...less } = smallShop()
     const pages = await openPages([smallShop(), smallShop(), less])
     const [first, second, third] = pages.manifests.map(({ snapshot }) => snapshot)
@@ -67,7 +67,7 @@ describe('the comparison of two snapshots', () => {
     expect(text).toContain('Only the first side holds <bdi>dashboard</bdi>')
   })
 
-  it('gets an address that stays the same when an account alone is named', async () => {
+  it('redirects to an address with names of snapshots when it names accounts only', async () => {
     const { get, first, second } = await openShops()
     const answer = await get(`/compare?from=10/${first}&to=10&type=search`)
     expect(answer.status).toBe(303)
@@ -76,14 +76,14 @@ describe('the comparison of two snapshots', () => {
     )
   })
 
-  it('is not there for sides that the archive does not hold', async () => {
+  it('answers 404 for a side that the archive does not hold', async () => {
     const { get, first } = await openShops()
     for (const to of ['11', '10/none', '10/service/x', 'x', `10/${first}&id=none:1`]) {
       expect((await get(`/compare?from=10/${first}&to=${to}`)).status, to).toBe(404)
     }
   })
 
-  it('is chosen on the pages of the account and of the snapshot, and between accounts', async () => {
+  it('can be started on the pages of an account and of a snapshot, and between accounts', async () => {
     const { read, first, second } = await openShops()
     const account = await read('/accounts/10')
     expect(account.text).toMatch(/<form method="get" action="\/compare"/)
@@ -142,7 +142,7 @@ describe('the comparison with the service', () => {
     expect(asked).toHaveLength(3)
   })
 
-  it('puts the service second, and says that there is no token', async () => {
+  it('puts the service second, and shows an error when there is no token', async () => {
     const { service } = serviceWith(smallShop())
     const pages = await openPages([smallShop()], { service })
     const name = `10/${pages.manifests[0].snapshot}`
@@ -160,7 +160,7 @@ describe('the comparison with the service', () => {
     expect((await without.read('/accounts/10')).text).not.toContain('the service now')
   })
 
-  it('says that the newest manifest is damaged', async () => {
+  it('shows an error when the newest manifest is damaged', async () => {
     const { service } = serviceWith(smallShop())
     const pages = await openPages([smallShop(), laterShop()], { service })
     const [first, second] = pages.manifests.map(({ snapshot }) => snapshot)
@@ -173,7 +173,7 @@ describe('the comparison with the service', () => {
     expect(text).toContain(second)
   })
 
-  it('shows what the service says when it fails, and asks again on the next page', async () => {
+  it('shows the error of the service, and asks it again on the next page', async () => {
     let fails = true
     const { service } = serviceWith(smallShop())
     const failing = async (...given: Parameters<ServiceReader['export']>) => {
@@ -190,7 +190,7 @@ describe('the comparison with the service', () => {
     expect((await pages.read(path)).status).toBe(200)
   })
 
-  it('says that a slow service has not answered yet, and asks it only once', async () => {
+  it('shows a waiting page for a slow service, and asks it only once', async () => {
     const gate = Promise.withResolvers<void>()
     const { service, asked } = serviceWith(smallShop())
     const slow = async (
@@ -218,7 +218,7 @@ describe('the comparison with the service', () => {
 describe('the comparison of an object', () => {
   const of = (text: string) => `${text}`.replaceAll('\n', ' ')
 
-  it('shows an object of one side alone', async () => {
+  it('shows an object that only one side holds', async () => {
     const { read, first, second } = await openShops()
     const { status, text } = await read(`/compare?from=10/${first}&to=10/${second}&id=search:s1`)
     expect(status).toBe(200)
@@ -270,7 +270,7 @@ describe('the comparison of an object', () => {
     expect(page).not.toContain('<title>&')
   })
 
-  it('shows hostile titles, ids and panels as text', async () => {
+  it('escapes hostile titles, ids and panels', async () => {
     const hostile = `"><script>alert(1)</script><img src=x>\u202e\n'`
     const shop = (index: string): Moment => ({
       visualization: [hitOf(`visualization:${hostile}`, { title: hostile, visState: index })],

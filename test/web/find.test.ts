@@ -8,7 +8,7 @@ import { libraryOptions, openPages, smallShop } from './open-pages.ts'
 const noDashboard: Moment = { ...smallShop(), dashboard: [] }
 
 describe('a search in one snapshot', () => {
-  it('finds title, id and nested text, and says where', async () => {
+  it('finds titles, ids and nested text, and shows the place', async () => {
     const pages = await openPages([smallShop()])
     const place = `10/${pages.manifests[0].snapshot}`
     const { status, text } = await pages.read(`/find?q=LINE&in=${place}`)
@@ -36,13 +36,13 @@ describe('a search in all snapshots of an account', () => {
     expect(text).toContain('dashkeep find &#39;shop floor&#39; --all --account 10')
   })
 
-  it('tells what changed since from what is still there', async () => {
+  it('distinguishes objects that no longer match from those that still do', async () => {
     const pages = await openPages([smallShop(), smallShop({ title: 'New floor' })])
     expect((await pages.read('/find?q=shop+floor&in=10')).text).toContain('changed since')
     expect((await pages.read('/find?q=floor&in=10')).text).toContain('state good')
   })
 
-  it('ends a page after some time, says how far it went, and continues', async () => {
+  it('ends a page after four seconds, says how far it went, and continues on the next page', async () => {
     const days = Array.from({ length: 6 }, (_, day) => smallShop({ title: `Floor ${day}` }))
     let now = Date.UTC(2026, 10, 8)
     const pages = await openPages([noDashboard, smallShop({ title: 'Lost' }), ...days], {
@@ -69,7 +69,7 @@ describe('a search in all snapshots of an account', () => {
     expect(last).toContain('Lost')
   })
 
-  it('names what is damaged, and finds the rest', async () => {
+  it('names damaged files, and finds objects in the others', async () => {
     const pages = await openPages([smallShop(), noDashboard])
     for await (const { key } of pages.store.list('10/')) {
       if (key.includes('/visualization.')) await pages.store.put(key, Buffer.from('x'))
@@ -116,7 +116,7 @@ describe('a search that takes longer than a page may', () => {
   }
 
   it.each(['10/SNAPSHOT', '10', ''])(
-    'ends the page inside of a large export and continues there, in scope "%s"',
+    'ends the page within a large export, and continues at the same object: scope "%s"',
     async (scope) => {
       let now = Date.UTC(2026, 10, 2)
       const pages = await openPages([{ dashboard: many }], {
@@ -135,7 +135,7 @@ describe('a search that takes longer than a page may', () => {
     },
   )
 
-  it('begins a damaged file again in its copy, which may have another order', async () => {
+  it('searches the whole copy of a file that is damaged, because its order may differ', async () => {
     let now = Date.UTC(2026, 10, 3)
     const turned = { dashboard: many.toReversed() }
     const pages = await openPages([{ dashboard: many }, turned], {
@@ -156,7 +156,7 @@ describe('a search that takes longer than a page may', () => {
 })
 
 describe('the page to find', () => {
-  it('shows hostile text as text, and is not there for unknown places', async () => {
+  it('escapes hostile text, and answers 404 for an unknown scope', async () => {
     const hostile = '"><img src=x onerror=alert(1)>\u202e'
     const pages = await openPages([{ dashboard: [hitOf('dashboard:d1', { title: hostile })] }])
     const { status, text } = await pages.read(`/find?q=${encodeURIComponent(hostile)}&in=10`)
@@ -169,7 +169,7 @@ describe('the page to find', () => {
     }
   })
 
-  it('stops its work when the reader leaves', async () => {
+  it('stops reading the store when the browser disconnects', async () => {
     const { store } = await fillArchive([smallShop(), smallShop({ title: 'New floor' })])
     const { log } = await keepLog()
     const asked = Promise.withResolvers<AbortSignal | undefined>()
@@ -220,7 +220,7 @@ it.each(['/find', '/compare'])(
   },
 )
 
-it('links no object whose id an address cannot hold', async () => {
+it('does not link an object whose id an address cannot contain', async () => {
   const moment = { search: [hitOf('search:\ud800', { title: 'Half', columns: ['a'] })] }
   const pages = await openPages([moment])
   const place = `10/${pages.manifests[0].snapshot}`
@@ -235,7 +235,7 @@ it('links no object whose id an address cannot hold', async () => {
   }
 })
 
-it('has no table of versions of an object that no readable snapshot holds', async () => {
+it('answers 404 for an object that no readable snapshot holds, and names the damage', async () => {
   const pages = await openPages([smallShop(), smallShop({ title: 'New' })])
   for await (const { key } of pages.store.list(`10/${pages.manifests[0].snapshot}/`)) {
     if (key.includes('manifest')) await pages.store.put(key, Buffer.from('x'))

@@ -40,7 +40,7 @@ async function settle(): Promise<void> {
 }
 
 describe('the first page, while the archive is read', () => {
-  it('shows how far it is, and no account as missing', async () => {
+  it('shows the progress, and calls no account missing', async () => {
     const slow = slowFor(await storeOf(10, 11, 12), 11)
     const configured = [{ name: 'absent', accountId: 99 }]
     const now = () => midday(1)
@@ -91,7 +91,7 @@ describe('the state of all accounts', () => {
     expect(listings()).toHaveLength(2)
   })
 
-  it('is waited for when it is older than ten minutes', async () => {
+  it('is read before it is shown when it is older than ten minutes', async () => {
     const store = await storeOf(10)
     let now = midday(1)
     const pages = await openPages([], { store, now: () => now, maxAgeMs: 26 * 3_600_000 })
@@ -113,7 +113,7 @@ describe('the state of all accounts', () => {
     expect((await pages.read('/')).text).toContain('Account 11')
   })
 
-  it('stays, with the reason, when it cannot be read again', async () => {
+  it('is still shown, with the error, when it cannot be read again', async () => {
     const store = await storeOf(10)
     let now = midday(1)
     const pages = await openPages([], { store, now: () => now })
@@ -130,7 +130,7 @@ describe('the state of all accounts', () => {
     expect((await pages.read('/')).text).not.toContain('cannot be read again')
   })
 
-  it('comes in parts of a hundred accounts, with a search', async () => {
+  it('is split into pages of 100 accounts, with a search', async () => {
     const ids = Array.from({ length: 101 }, (_, place) => 100 + place)
     const pages = await openPages([], { store: await storeOf(...ids), now: () => midday(1) })
     const first = (await pages.read('/')).text
@@ -144,7 +144,7 @@ describe('the state of all accounts', () => {
 })
 
 describe('the pages of an account', () => {
-  it('list it once a minute, or on request, or for a snapshot that was taken since', async () => {
+  it('list it at most once a minute, on request, and for a snapshot that is not in the list', async () => {
     const store = await storeOf(10)
     let now = midday(2)
     const pages = await openPages([], { store, now: () => now })
@@ -204,7 +204,7 @@ describe('sub accounts without a backup', () => {
     expect(text).not.toContain('Safe')
   })
 
-  it('are not known when the service cannot be asked, which the page says', async () => {
+  it('are replaced by the error when the service cannot be asked', async () => {
     const askCoverage = async () => {
       throw new StoreError('Cannot reach the service: refused')
     }
@@ -262,7 +262,7 @@ describe('copies of the archive', () => {
   it.each([
     ['stale', statusOf({ accounts: [{ ...statusOf().accounts[0], stale: true } as never] })],
     ['cannot be read', statusOf({ accounts: [], error: 'Cannot list <s3>: refused' })],
-  ])('are shown as bad when they are bad: %s', async (word, status) => {
+  ])('are shown with the state: %s', async (word, status) => {
     const copies = [copyOf(async () => status)]
     const pages = await openPages([], { store: await storeOf(10), now: () => midday(3), copies })
     await pages.read('/')

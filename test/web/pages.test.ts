@@ -6,7 +6,7 @@ import { openPages, smallShop } from './open-pages.ts'
 const shop = '/accounts/10'
 
 describe('the accounts page', () => {
-  it('says that all is well, with the numbers of the newest good snapshot', async () => {
+  it('says that the account has a good backup, and shows its newest good snapshot', async () => {
     const pages = await openPages([smallShop(), smallShop({ title: 'New floor' })])
     const { status, text } = await pages.read('/')
     expect(status).toBe(200)
@@ -45,7 +45,7 @@ describe('the accounts page', () => {
 })
 
 describe('the account page', () => {
-  it('has a calendar and a table with changes and pins', async () => {
+  it('shows a calendar, and a table with changes and pins', async () => {
     const pages = await openPages([smallShop(), smallShop(), smallShop({ title: 'New floor' })])
     const [first, , third] = pages.manifests.map(({ snapshot }) => snapshot)
     await pages.store.put(`pins/10/${first}`, Buffer.from('{}'))
@@ -79,7 +79,7 @@ describe('the account page', () => {
     expect(text).toContain('are missing or cut short')
   })
 
-  it('is not there for an account that the archive does not hold', async () => {
+  it('answers 404 for an account that the archive does not hold', async () => {
     const pages = await openPages([smallShop()])
     for (const path of ['/accounts/11', '/accounts/x', '/accounts/-1', `${shop}/nothing`]) {
       expect((await pages.get(path)).status).toBe(404)
@@ -107,7 +107,7 @@ describe('the snapshot page', () => {
     expect((await pages.read(`${path}?q=nowhere`)).text).toContain('No object fits the search.')
   })
 
-  it('shows only what changed since the previous snapshot, with what is gone', async () => {
+  it('shows only what changed since the previous snapshot, removed objects included', async () => {
     const after = {
       ...smallShop({ title: 'New floor' }),
       search: [hitOf('search:s2', { title: 'Fresh' })],
@@ -122,7 +122,7 @@ describe('the snapshot page', () => {
     expect(text).toContain(`dashkeep diff ${before} ${now} --account 10`)
   })
 
-  it('splits a long table', async () => {
+  it('splits a long table into pages', async () => {
     const search = Array.from({ length: 700 }, (_, place) =>
       hitOf(`search:${place}`, { title: `t${place}` }),
     )
@@ -186,7 +186,7 @@ describe('the object page', () => {
     expect(broken.text).toContain('Opened JSON')
   })
 
-  it('is not there for an object that the snapshot does not hold', async () => {
+  it('answers 404 for an object that the snapshot does not hold', async () => {
     const pages = await openPages([smallShop()])
     const path = `${shop}/snapshots/${pages.manifests[0].snapshot}/object`
     for (const query of ['', '?id=', '?id=search:none', '/raw?id=nothing', '/other?id=search:s1']) {
@@ -196,7 +196,7 @@ describe('the object page', () => {
 })
 
 describe('the versions of an object', () => {
-  it('are shown newest first, also of one that is gone', async () => {
+  it('are shown newest first, for a deleted object, too', async () => {
     const gone = { ...smallShop(), dashboard: [hitOf('dashboard:d2', { title: 'Other' })] }
     const pages = await openPages([smallShop(), smallShop({ title: 'New floor' }), gone])
     const { text } = await pages.read(`${shop}/history?id=dashboard:d1`)
@@ -214,14 +214,14 @@ describe('every page', () => {
     ['/find?q=a&in=10', 'Find'],
     ['/compare?from=10', 'Compare'],
     ['/nowhere', undefined],
-  ])('marks in the navigation where it is: %s', async (path, label) => {
+  ])('marks its section in the navigation: %s', async (path, label) => {
     const { text } = await (await openPages([smallShop()])).read(path)
     expect(/aria-current="true">([^<]*)/.exec(text)?.[1]).toBe(label)
   })
 
   const hostile = `"><script>alert(1)</script>&lt;'\u202e\u0000${'x'.repeat(5000)}`
 
-  it('shows hostile titles and ids as text', async () => {
+  it('escapes hostile titles and ids', async () => {
     const id = `dashboard:<img src=x onerror=alert(1)>/..\\ "'&?#%`
     const pages = await openPages([
       { dashboard: [hitOf(id, { title: hostile, description: hostile })] },
@@ -242,7 +242,7 @@ describe('every page', () => {
     }
   })
 
-  it('shows what the store says with status 502, and no stack trace', async () => {
+  it('shows an error of the store with status 502 and no stack trace', async () => {
     const pages = await openPages([smallShop()])
     const { StoreError } = await import('../../src/store/errors.ts')
     pages.store.intercept = () => {
@@ -255,7 +255,7 @@ describe('every page', () => {
     expect(text).not.toMatch(/\n\s+at /)
   })
 
-  it('keeps the details of a bug in the log', async () => {
+  it('shows no details of a bug, and logs them', async () => {
     const pages = await openPages([smallShop()])
     pages.store.intercept = () => {
       throw new TypeError('secret detail')
@@ -295,7 +295,7 @@ describe('every page', () => {
 describe('the drawing of a dashboard', () => {
   const object = (snapshot: string | undefined) => `${shop}/snapshots/${snapshot}/object`
 
-  it('is on its page, and leads to what each panel shows', async () => {
+  it('links each panel to the object that it shows', async () => {
     const pages = await openPages([shopWith([{ x: 0, y: 0 }])])
     const [snapshot] = pages.manifests.map((manifest) => manifest.snapshot)
     const { text } = await pages.read(`${object(snapshot)}?id=dashboard:d1`)
@@ -306,7 +306,7 @@ describe('the drawing of a dashboard', () => {
     expect(other.text).not.toContain('<svg class="dashboard"')
   })
 
-  it('says what cannot be drawn', async () => {
+  it('names what cannot be drawn', async () => {
     const broken = { ...smallShop(), dashboard: [hitOf('dashboard:d1', { panelsJSON: '{' })] }
     const pages = await openPages([broken])
     const [snapshot] = pages.manifests.map((manifest) => manifest.snapshot)
@@ -314,7 +314,7 @@ describe('the drawing of a dashboard', () => {
     expect(text).toContain('panelsJSON is not JSON')
   })
 
-  it('compares two versions, with a link from the versions', async () => {
+  it('compares two versions, and the page of versions links to it', async () => {
     const pages = await openPages([
       shopWith([{ x: 0, y: 0 }]),
       shopWith([

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { openPages } from './open-pages.ts'
 
-it('serves the small script of all pages, which makes no markup from text', async () => {
+it('serves a small script that creates no markup from text', async () => {
   const pages = await openPages([])
   const answer = await pages.send('/script.js')
   expect(answer.status).toBe(200)
@@ -19,16 +19,19 @@ it('serves the small script of all pages, which makes no markup from text', asyn
   expect(page.match(/<script/g)).toHaveLength(1)
 })
 
-it.each([0, 403, 404])('says that the progress is not known after status %i', async (status) => {
-  const { loadEnd, notes, timers } = await pollWith(status)
-  loadEnd()
-  loadEnd()
-  expect(notes).toEqual(['gone'])
-  // It asks again, because the server may answer later.
-  expect(timers.count).toBe(3)
-})
+it.each([0, 403, 404])(
+  'shows a note that the progress is not known after status %i',
+  async (status) => {
+    const { loadEnd, notes, timers } = await pollWith(status)
+    loadEnd()
+    loadEnd()
+    expect(notes).toEqual(['gone'])
+    // It asks again, because the server may answer later.
+    expect(timers.count).toBe(3)
+  },
+)
 
-it('takes the note back once the server answers', async () => {
+it('removes the note once the server answers', async () => {
   const { loadEnd, notes, request } = await pollWith(0)
   loadEnd()
   Object.assign(request, {

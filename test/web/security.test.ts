@@ -47,7 +47,7 @@ describe('the one-time token', () => {
     expect(second.headers.get('set-cookie')).toBeNull()
   })
 
-  it('survives a HEAD request', async () => {
+  it('is not used up by a HEAD request', async () => {
     const { createApp } = await import('../../src/web/app.ts')
     const access: Access = { kind: 'token', port: 1 }
     const gate = createGate(access)
@@ -151,14 +151,14 @@ describe('behind a proxy', () => {
     userHeader: 'X-User',
   }
 
-  it('the header names the user, who is shown', async () => {
+  it('shows the user that the header names', async () => {
     const pages = await openPages([smallShop()], { access })
     const answer = await pages.send('/', { 'x-user': 'anna <b>' })
     expect(answer.status).toBe(200)
     expect(await answer.text()).toContain('<bdi>anna &lt;b&gt;</bdi>')
   })
 
-  it('nobody without the header is let in, nor anybody with a token', async () => {
+  it('refuses requests without the header, and one-time tokens', async () => {
     const pages = await openPages([smallShop()], { access })
     expect((await pages.send('/')).status).toBe(403)
     expect((await pages.send('/', { 'x-user': ' ' })).status).toBe(403)
@@ -184,7 +184,7 @@ describe('behind a proxy', () => {
     expect(await text(answer)).toContain(words)
   })
 
-  it('keeps users apart whose long names begin and end alike', () => {
+  it('distinguishes users whose long names begin and end alike', () => {
     const gate = createGate(access)
     const name = (middle: string) => `${'a'.repeat(100)}${middle}${'z'.repeat(100)}`
     const readers = [name('1'), name('2')].map((user) => {
@@ -194,7 +194,7 @@ describe('behind a proxy', () => {
     expect(readers).toEqual([{ user: name('1') }, { user: name('2') }])
   })
 
-  it('only the public host is answered', async () => {
+  it('answers requests for the public host only', async () => {
     const pages = await openPages([smallShop()], { access })
     expect((await pages.send('/', { 'x-user': 'anna', host: '127.0.0.1:5338' })).status).toBe(421)
   })

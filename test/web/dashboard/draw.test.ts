@@ -40,7 +40,7 @@ describe('the drawing of a dashboard', () => {
     )
   })
 
-  it('has no markup of titles, no script and no inline style', () => {
+  it('escapes titles, and contains no script and no inline style', () => {
     const hostile = [
       '<script>alert(1)</script>',
       '"><img src=x onerror=alert(1)>',
@@ -72,7 +72,7 @@ describe('the drawing of a dashboard', () => {
     )
   })
 
-  it('names each panel, says what is missing, and leads where it is told', () => {
+  it('names each panel, names missing objects, and has the given links', () => {
     const layout = layoutWith([gridPanel('1', [0, 0, 24, 10], { title: 'Tom & Jerry' })])
     const drawing = drawLayout(layout, options, ({ content }) => `/o?id=${content.objectId}&x=1`)
     expect(drawing).toContain('aria-label="Sales, now: 1 panel"')
@@ -81,7 +81,7 @@ describe('the drawing of a dashboard', () => {
     expect(drawing).toContain('class="panel panel-missing"')
   })
 
-  it('says so when there are no panels', () => {
+  it('says when there are no panels', () => {
     expect(drawLayout(layoutWith([]), options)).toContain('>No panels</text>')
   })
 })
@@ -113,7 +113,7 @@ describe('the drawing of a comparison', () => {
     expect(drawing).toContain('moved from column 24, row 0 to column 0, row 0</title>')
   })
 
-  it('gives places in the numbers of the dashboard, when both versions count alike', () => {
+  it('describes places on the grid of the dashboard when both versions use the same grid', () => {
     const old = (row: number, size: number) => ({
       ...{ panelIndex: 1, type: 'visualization', id: 'object-1' },
       ...{ col: 1, row, size_x: size, size_y: 4 },
@@ -128,7 +128,7 @@ describe('the drawing of a comparison', () => {
     ])
   })
 
-  it('gives both drawings of a panel the same number, and each an id of its own', () => {
+  it('gives both drawings of a panel the same number and different ids', () => {
     const ids = [...drawing.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)
     expect(ids).toEqual([
       ...['before-panel-4', 'before-panel-1', 'before-panel-3'],
@@ -148,7 +148,7 @@ describe('the drawing of a comparison', () => {
     ])
   })
 
-  it('has a key to the signs that it uses', () => {
+  it('explains the signs that it uses', () => {
     const words = drawLegend(comparison)
       .replace(/<[^>]*>/g, ' ')
       .replace(/\s+/g, ' ')
