@@ -28,6 +28,7 @@ const arrows: Record<string, readonly string[]> = {
     'objects',
     'open',
     'proofs',
+    'report',
     'restore',
     'run',
     'sandbox',
@@ -51,6 +52,7 @@ const arrows: Record<string, readonly string[]> = {
     'store port',
     'wording',
   ],
+  report: ['archive', 'config', 'errors', 'log', 'proofs', 'run', 'store port', 'wording'],
   exporter: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'version', 'worker'],
   worker: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'store port', 'version'],
   run: [

@@ -12,7 +12,7 @@ import {
 } from './archive.ts'
 import { splitByTime } from './future.ts'
 import { findListedDefect } from './listed-files.ts'
-import { holderOf, ManifestError } from './manifest.ts'
+import { holderOf, type Manifest, ManifestError } from './manifest.ts'
 import { listPins } from './pins.ts'
 import {
   planRemoval,
@@ -119,15 +119,23 @@ async function readCandidate(
   { pins, folders }: { pins: ReadonlySet<string>; folders: ReadonlyMap<string, SnapshotFolder> },
   options: { signal?: AbortSignal | undefined },
 ): Promise<PruneCandidate | ManifestError> {
-  const { accountId, snapshot, takenAt } = folder
+  const { accountId, snapshot } = folder
   const stored = await tryReadManifest(store, accountId, snapshot, options)
   if (stored instanceof ManifestError) return stored
   const { manifest } = stored
-  const { sameAs } = manifest
   const defect = findListedDefect(manifest, folders.get(holderOf(manifest))?.files)
   const suspect = manifest.suspect !== undefined || defect !== undefined
-  const types = manifest.exports.map(({ type }) => type)
-  return { snapshot, takenAt, suspect, sameAs, pinned: pins.has(snapshot), types, folder }
+  return { ...toCandidate(manifest, folder, { suspect, pins }), folder }
+}
+
+/** The facts of a snapshot for retention. `suspect` is also true when its files are damaged. */
+export function toCandidate(
+  { sameAs, exports }: Manifest,
+  { snapshot, takenAt }: SnapshotFolder,
+  { suspect, pins }: { suspect: boolean; pins: ReadonlySet<string> },
+): RetentionCandidate {
+  const types = exports.map(({ type }) => type)
+  return { snapshot, takenAt, suspect, sameAs, pinned: pins.has(snapshot), types }
 }
 
 function findRefusal(

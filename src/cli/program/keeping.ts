@@ -32,6 +32,19 @@ export function declareKeepingVerbs(program: Command, run: Run): void {
       'with --listen: time between two reads of the archive (default: 15m)',
     )
     .action(run(async () => (await import('../verbs/status.ts')).status))
+  common(program.command('report'))
+    .summary('report what was backed up since a date, for an audit')
+    .description(
+      'Reports for each account which runs were due and which of them made a good snapshot, suspect and damaged snapshots, gaps, retention, locks and copies. Reads every manifest of the archive; the schedule of the configuration says when runs were due. Exit code 3 when something could not be read; problems that the report describes do not change the exit code.',
+    )
+    .addOption(onlyAccount())
+    .option('--since <when>', 'begin of the span, such as 2026-11-01 or 90d', '90d')
+    .addOption(
+      new Option('--format <format>', 'how to print it (default: markdown)')
+        .choices(['markdown', 'html', 'json'])
+        .conflicts('json'),
+    )
+    .action(run(async () => (await import('../verbs/report.ts')).report))
   common(program.command('copy'))
     .summary('copy snapshots to another store, or repair the archive from there')
     .description(

@@ -1,7 +1,6 @@
 import { listFolders, type SnapshotFolder, sizeOf } from '../../archive/archive.ts'
 import { type DamagedFiles, noteDamage } from '../../archive/damage-note.ts'
 import { type VerifiedSnapshot, verifySnapshots } from '../../archive/verify.ts'
-import { durationPattern, parseDuration } from '../../config/duration.ts'
 import { DashkeepError } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import { openEncryption, scanLimitsOf } from '../../open.ts'
@@ -21,7 +20,7 @@ import {
 import { type FutureWatch, watchForFuture } from '../print/warn-of-future.ts'
 import { openWatchedArchive } from '../print/watched-archive.ts'
 import { resolveAccountId } from '../select/choose-account.ts'
-import { readDate } from '../select/read-date.ts'
+import { readSince } from '../select/read-since.ts'
 import { selectSnapshots } from '../select/select-snapshots.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -166,7 +165,7 @@ function createFilter(
   { since, sample }: VerifyVerbOptions,
   { now, future }: { now: Date; future: FutureWatch },
 ) {
-  const from = since === undefined ? undefined : parseSince(since, now)
+  const from = since === undefined ? undefined : readSince(since, now)
   const share = sample === undefined ? 1 : parseShare(sample)
   return async function* filter(folders: Folders): AsyncGenerator<SnapshotFolder> {
     let eligible = 0
@@ -184,17 +183,6 @@ function createFilter(
     }
     if (!sampled && spare !== undefined) yield spare
   }
-}
-
-/** Reads a date, or a duration before now such as `7d`. */
-function parseSince(text: string, now: Date): Date {
-  if (durationPattern.test(text)) return new Date(now.getTime() - parseDuration(text))
-  const date = readDate(text)
-  if (date !== undefined) return date
-  throw new DashkeepError(`Cannot use --since ${text}: it is neither a date nor a duration`, {
-    kind: 'usage',
-    hint: 'use for example --since 2026-11-01 or --since 7d',
-  })
 }
 
 function parseShare(text: string): number {
