@@ -1,3 +1,4 @@
+import type { ProofKind } from '../proofs/proof.ts'
 import { plural } from '../wording.ts'
 import type { AccountReport } from './report.ts'
 
@@ -7,7 +8,12 @@ const COPY_LAG_MS = 24 * 3600_000
 /** Says why somebody should look at an account. Returns nothing when all is well. Pure. */
 export function findAttention(report: Omit<AccountReport, 'attention'>): string[] {
   if (report.stored.snapshots === 0) return ['the archive has no snapshot']
-  return [...judgeRuns(report), ...judgeSnapshots(report), ...judgeCopies(report)]
+  return [
+    ...judgeRuns(report),
+    ...judgeSnapshots(report),
+    ...judgeProofs(report),
+    ...judgeCopies(report),
+  ]
 }
 
 function judgeRuns({ runs }: Pick<AccountReport, 'runs'>): string[] {
@@ -30,6 +36,16 @@ function judgeSnapshots(
     open.length > 0 && 'the newest snapshot is suspect',
     broken > 0 && plural(broken, 'damaged snapshot'),
     fromFuture.length > 0 && `${plural(fromFuture.length, 'snapshot')} from the future`,
+  ].filter((text) => text !== false)
+}
+
+function judgeProofs({ proofs }: Pick<AccountReport, 'proofs'>): string[] {
+  const { failures, unreadable } = proofs
+  const fails = (kind: ProofKind) => failures.some((one) => one.kind === kind && one.isOpen)
+  return [
+    fails('verify') && 'a recorded verification failed, and no good one has followed',
+    fails('drill') && 'a recorded drill failed, and no good one has followed',
+    unreadable.length > 0 && `${plural(unreadable.length, 'record')} of checks cannot be read`,
   ].filter((text) => text !== false)
 }
 

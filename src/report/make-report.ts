@@ -13,6 +13,7 @@ import { findAttention } from './attention.ts'
 import { listDue } from './due-runs.ts'
 import { type ConfiguredAccount, readAccounts } from './read-account.ts'
 import type { AccountReport, Report } from './report.ts'
+import { reportProofs } from './report-proofs.ts'
 
 interface MakeOptions {
   readonly since: Date
@@ -128,6 +129,7 @@ function reportMissing(
       isConfigured: true,
       stored: { snapshots: 0, bytes: 0 },
       locks: undefined,
+      proofs: reportProofs({ accountId: 0, proofs: [], unreadable: [] }, terms),
       copies: [],
     }),
   )

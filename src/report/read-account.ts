@@ -2,11 +2,13 @@ import pMap, { pMapIterable } from 'p-map'
 import { listAccounts, type SnapshotFolder, sizeOf } from '../archive/archive.ts'
 import { splitByTime } from '../archive/future.ts'
 import { listPins } from '../archive/pins.ts'
+import { readProofs } from '../proofs/read.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { type ReportTerms, reportAccount } from './account-report.ts'
 import { readLocks } from './read-locks.ts'
 import { type ReadSnapshot, readSnapshot } from './read-snapshot.ts'
 import type { AccountReport } from './report.ts'
+import { reportProofs } from './report-proofs.ts'
 
 /** Accounts read at once, and manifests of one account read at once. */
 const ACCOUNTS_AT_ONCE = 4
@@ -77,6 +79,7 @@ async function readAccount(
     name,
     stored: { snapshots: complete.length, bytes },
     locks,
+    proofs: reportProofs(await readProofs(store, accountId, { signal }), terms),
     unread: error === undefined ? [] : [error.message],
   }
 }

@@ -1,6 +1,7 @@
 import type { RetentionPolicy } from '../archive/retention.ts'
 import type { ArchivedReport } from './account-report.ts'
 import type { SnapshotLocks } from './read-locks.ts'
+import type { ProofReport } from './report-proofs.ts'
 
 /** An account in a copy of the archive. */
 export interface CopiedAccount {
@@ -25,6 +26,7 @@ export interface AccountReport extends ArchivedReport {
   readonly stored: { readonly snapshots: number; readonly bytes: number }
   /** Undefined when neither the oldest nor the newest snapshot is locked. */
   readonly locks: SnapshotLocks | undefined
+  readonly proofs: ProofReport
   readonly copies: readonly CopiedAccount[]
   /** Why somebody should look at the account; empty when all is well. */
   readonly attention: readonly string[]

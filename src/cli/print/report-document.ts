@@ -1,7 +1,9 @@
 import type { RetentionPolicy } from '../../archive/retention.ts'
 import { formatDuration } from '../../config/duration.ts'
+import type { ProofKind } from '../../proofs/proof.ts'
 import type { DueRuns, RunSpan } from '../../report/due-runs.ts'
 import type { AccountReport, Report } from '../../report/report.ts'
+import type { ProofReport } from '../../report/report-proofs.ts'
 import { formatBytes, formatTime, plural } from '../../wording.ts'
 
 /** A part of a document, without markup. `formatMarkdown` and `formatHtml` write it. */
@@ -115,6 +117,8 @@ function composeAccount(account: AccountReport, { since }: Report): Block[] {
       ['Retention', kept && `keeps ${kept.kept}, prune would remove ${kept.removable}`],
       ['Pinned', account.pinned > 0 ? plural(account.pinned, 'snapshot') : undefined],
       ['Locked', describeLocks(account)],
+      ['Verified', describeProofs(account.proofs, 'verify')],
+      ['Drills', describeProofs(account.proofs, 'drill')],
       ...account.copies.map(({ copy, missing, takenAt }): [string, string] => {
         const lag = missing === 0 ? 'complete' : `lacks ${plural(missing, 'snapshot')}`
         return [`Copy ${copy}`, `${lag}, newest ${takenAt ? minute(takenAt) : 'none'}`]
@@ -175,6 +179,15 @@ function describeLocks({ locks }: AccountReport): string {
   return `newest ${end(locks.newest)}, oldest ${end(locks.oldest)}`
 }
 
+function describeProofs(proofs: ProofReport, kind: ProofKind): string {
+  const { good, failed, newestGood } = proofs[kind]
+  const counts = `${good} good and ${failed} failed since the start`
+  if (newestGood === undefined) return `no good one is recorded, ${counts}`
+  const { startedAt, snapshotCount, equal, objects } = newestGood
+  const extent = `${plural(snapshotCount, 'snapshot')}, ${equal} of ${plural(objects, 'object')} equal`
+  return `${counts}; the newest good one ${minute(startedAt)}: ${extent}`
+}
+
 function composeSpans({ spans }: DueRuns): Block[] {
   const kinds = [
     ['missed', 'Missed runs'],
@@ -191,7 +204,8 @@ function describeRunSpan({ from, to, runs }: RunSpan): string {
   return runs === 1 ? minute(from) : `${minute(from)} to ${minute(to)}, ${runs} runs`
 }
 
-function composeFindings({ suspects, damaged, fromFuture, unfinished }: AccountReport): Block[] {
+function composeFindings(account: AccountReport): Block[] {
+  const { suspects, damaged, proofs, fromFuture, unfinished } = account
   const blocks: Block[] = []
   if (suspects.length > 0) {
     const rows = suspects.map(({ snapshot, takenAt, reasons, objects, followedBy }) => {
@@ -215,6 +229,16 @@ function composeFindings({ suspects, damaged, fromFuture, unfinished }: AccountR
       return `${snapshots.length === 1 ? only : plural(snapshots.length, 'snapshot')}: ${problem}`
     })
     blocks.push(heading(3, 'Damaged snapshots'), list(items))
+  }
+  if (proofs.failures.length > 0) {
+    const rows = proofs.failures.map(({ kind, startedAt, problems, isOpen }) => {
+      return [minute(startedAt), kind, problems.join('; '), isOpen ? 'none' : 'good']
+    })
+    const header = ['Check', 'Kind', 'Problems', 'Next']
+    blocks.push(heading(3, 'Failed checks'), { kind: 'table', header, rows })
+  }
+  if (proofs.unreadable.length > 0) {
+    blocks.push(heading(3, 'Records of checks that cannot be read'), list(proofs.unreadable))
   }
   if (fromFuture.length > 0) {
     blocks.push(heading(3, 'Snapshots from the future'), list(fromFuture))

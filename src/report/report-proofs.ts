@@ -1,0 +1,63 @@
+import { judgeProofs } from '../proofs/judge.ts'
+import type { Proof, ProofKind } from '../proofs/proof.ts'
+import type { AccountProofs } from '../proofs/read.ts'
+
+/** The recorded checks of one kind. */
+interface ProofCounts {
+  /** Good and failed records since the begin of the span. */
+  readonly good: number
+  readonly failed: number
+  /** The newest good check of the whole account, also before the span. */
+  readonly newestGood:
+    | Pick<Proof, 'startedAt' | 'snapshotCount' | 'objects' | 'equal' | 'sealed'>
+    | undefined
+}
+
+/** A check that found a problem. */
+interface FailedProof extends Pick<Proof, 'kind' | 'startedAt' | 'defects' | 'problems'> {
+  /** Whether no good check of the whole account has followed. */
+  readonly isOpen: boolean
+}
+
+/** What the recorded checks of an account show. */
+export interface ProofReport extends Readonly<Record<ProofKind, ProofCounts>> {
+  /** Failed checks since the begin of the span, and older ones that are still open, oldest first. */
+  readonly failures: readonly FailedProof[]
+  /** Why records cannot be read. They prove nothing. */
+  readonly unreadable: readonly string[]
+}
+
+/** Reports on the recorded checks of an account. Records from the future do not count. Pure. */
+export function reportProofs(
+  records: AccountProofs,
+  { since, now }: { since: Date; now: Date },
+): ProofReport {
+  const judgement = judgeProofs(records, now)
+  const future = new Set(judgement.fromFuture)
+  const past = records.proofs.filter((proof) => !future.has(proof))
+  const recent = past.filter(({ startedAt }) => startedAt >= since)
+  const count = (kind: ProofKind): ProofCounts => {
+    const own = recent.filter((proof) => proof.kind === kind)
+    const good = own.filter(({ result }) => result === 'good').length
+    const newest = judgement[kind]
+    return { good, failed: own.length - good, newestGood: newest && summarize(newest) }
+  }
+  const failures = past
+    .filter(({ result, startedAt, kind }) => {
+      return result === 'failed' && (startedAt >= since || isOpen(startedAt, judgement[kind]))
+    })
+    .map(({ kind, startedAt, defects, problems }) => {
+      return { kind, startedAt, defects, problems, isOpen: isOpen(startedAt, judgement[kind]) }
+    })
+  const unreadable = judgement.unreadable.map(({ message }) => message)
+  return { verify: count('verify'), drill: count('drill'), failures, unreadable }
+}
+
+function isOpen(startedAt: Date, newestGood: Proof | undefined): boolean {
+  return newestGood === undefined || newestGood.startedAt <= startedAt
+}
+
+function summarize(proof: Proof): ProofCounts['newestGood'] {
+  const { startedAt, snapshotCount, objects, equal, sealed } = proof
+  return { startedAt, snapshotCount, objects, equal, sealed }
+}
