@@ -95,7 +95,7 @@ export function reportAccount(
     newest: nameOf(snapshots.at(-1)),
     begin: begin && sizeUp(begin),
     end: end && sizeUp(end),
-    longestGap: findLongestGap(snapshots, terms),
+    longestGap: findLongestGap(snapshots, { since, until: isConfigured ? now : undefined }),
     suspects: listSuspects(snapshots, { since, guard }),
     damaged: groupDamage(snapshots),
     fromFuture: fromFuture.map(({ snapshot }) => snapshot),
@@ -135,12 +135,12 @@ function sizeUp({ snapshot, takenAt, manifest }: ReadSnapshot): SizedSnapshot {
 }
 
 /**
- * The longest time without a good snapshot. A time in which snapshots may have been removed does not
+ * The longest time without a good snapshot, also the one that lasts at `until`. A time in which snapshots may have been removed does not
  * count: one of them may have been good.
  */
 function findLongestGap(
   snapshots: readonly ReadSnapshot[],
-  { since, now }: ReportTerms,
+  { since, until }: { since: Date; until: Date | undefined },
 ): ArchivedReport['longestGap'] {
   const removed = listRemoved(snapshots)
   let longest: { from: Date; to: Date } | undefined
@@ -157,7 +157,7 @@ function findLongestGap(
     end(takenAt)
     last = takenAt
   }
-  end(now)
+  if (until !== undefined) end(until)
   return longest
 }
 

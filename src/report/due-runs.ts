@@ -36,8 +36,8 @@ export interface DueRuns extends Readonly<Record<RunState, number>> {
   readonly spans: Readonly<Record<Exclude<RunState, 'made'>, readonly RunSpan[]>>
 }
 
-/** Most due runs of a report. A run for each hour of eleven years is less. */
-const MAX_DUE = 100_000
+/** Most due runs of a report. A run for each hour of five years is less. */
+const MAX_DUE = 50_000
 
 /** The last date that JavaScript knows. */
 const endOfTime = new Date(8.64e15)

@@ -34,7 +34,7 @@ export function countAgain(account: SimulatedAccount, year: SimulatedYear) {
     newest: named(left.at(-1)),
     begin: sized(start),
     end: sized(good.at(-1)),
-    longestGapMs: findLongestGap(snapshots, year),
+    longestGapMs: findLongestGap(account, year),
     suspects: left
       .filter((one) => one.isSuspect && !one.isUnreadable)
       .map((one) => followUp(one, good))
@@ -91,11 +91,13 @@ function countRuns(snapshots: readonly Remembered[], { due, since, now }: Simula
 }
 
 /** The longest time between two good snapshots of which nothing in between is lost. */
-function findLongestGap(snapshots: readonly Remembered[], { since, now }: SimulatedYear) {
+function findLongestGap({ accountId, snapshots }: SimulatedAccount, { since, now }: SimulatedYear) {
   const gaps = snapshots.flatMap((from, place) => {
     if (from.isRemoved || !isGood(from)) return []
     const after = snapshots.slice(place + 1)
     const index = after.findIndex((one) => !one.isRemoved && isGood(one))
+    // Nobody expects a snapshot of an account that has left.
+    if (index < 0 && accountId === gone) return []
     const between = index < 0 ? after : after.slice(0, index)
     const to = after[index]?.takenAt ?? now
     return between.every(isReadable) && to >= since ? [to.getTime() - from.takenAt.getTime()] : []

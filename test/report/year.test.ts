@@ -99,7 +99,13 @@ async function report(year: SimulatedYear): Promise<Report> {
   }))
   const config = complete(
     { schedule, retention: { ...rules, within } },
-    { accounts: configured, management: undefined, shard: undefined, findProxy: () => undefined },
+    {
+      accounts: configured,
+      stores: [],
+      management: undefined,
+      shard: undefined,
+      findProxy: () => undefined,
+    },
   )
   const stream = { write() {} }
   const log = await createLog({ level: 'silent', stream, readable: false, colors: false })

@@ -1,5 +1,4 @@
 import type { RetentionPolicy } from '../../archive/retention.ts'
-import { formatDuration } from '../../config/duration.ts'
 import type { ProofKind } from '../../proofs/proof.ts'
 import type { DueRuns, RunSpan } from '../../report/due-runs.ts'
 import type { AccountReport, Report } from '../../report/report.ts'
@@ -10,13 +9,20 @@ import { formatBytes, formatTime, plural } from '../../wording.ts'
 export type Block =
   | { readonly kind: 'heading'; readonly level: 1 | 2 | 3; readonly text: string }
   | { readonly kind: 'text'; readonly text: string; readonly tone?: 'good' | 'bad' }
-  | { readonly kind: 'list'; readonly items: readonly string[]; readonly tone?: 'bad' }
+  | {
+      readonly kind: 'list'
+      readonly items: readonly string[]
+      /** `short` when the items are so short that several fit side by side. */
+      readonly tone?: 'bad' | 'short'
+    }
   | {
       readonly kind: 'table'
       readonly header: readonly string[]
       readonly rows: readonly (readonly string[])[]
       /** Indexes of the columns with numbers. */
       readonly right?: readonly number[]
+      /** Indexes of the columns whose text must not be broken. It has to be short. */
+      readonly unbroken?: readonly number[]
     }
   | { readonly kind: 'facts'; readonly facts: readonly (readonly [name: string, value: string])[] }
 
@@ -73,7 +79,7 @@ function composeOverview(accounts: readonly AccountReport[]): Block {
       number(runs && runs.suspect + runs.damaged),
       number(runs?.unknown),
       end ? minute(end.takenAt) : 'none',
-      account.attention.length === 0 ? 'well' : 'attention',
+      isWell(account) ? '✓ well' : '✗ attention',
     ]
   })
   const header = ['Account', 'Due', 'Made', 'Missed', 'Bad', 'Not known', 'Newest good', 'State']
@@ -181,11 +187,13 @@ function describeLocks({ locks }: AccountReport): string {
 
 function describeProofs(proofs: ProofReport, kind: ProofKind): string {
   const { good, failed, newestGood } = proofs[kind]
-  const counts = `${good} good and ${failed} failed since the start`
-  if (newestGood === undefined) return `no good one is recorded, ${counts}`
+  const counts = `${good} good, ${failed} failed`
+  if (newestGood === undefined) {
+    return good + failed === 0 ? 'no record' : `${counts}; no good one of the whole account`
+  }
   const { startedAt, snapshotCount, equal, objects } = newestGood
   const extent = `${plural(snapshotCount, 'snapshot')}, ${equal} of ${plural(objects, 'object')} equal`
-  return `${counts}; the newest good one ${minute(startedAt)}: ${extent}`
+  return `${counts}; newest good one ${minute(startedAt)}: ${extent}`
 }
 
 function composeSpans({ spans }: DueRuns): Block[] {
@@ -196,7 +204,9 @@ function composeSpans({ spans }: DueRuns): Block[] {
     ['unknown', 'Not known, because snapshots were removed'],
   ] as const
   return kinds.flatMap(([state, title]) =>
-    spans[state].length === 0 ? [] : [heading(3, title), list(spans[state].map(describeRunSpan))],
+    spans[state].length === 0
+      ? []
+      : [heading(3, title), list(spans[state].map(describeRunSpan), 'short')],
   )
 }
 
@@ -214,14 +224,21 @@ function composeFindings(account: AccountReport): Block[] {
         followedBy &&
         `${end} ${minute(followedBy.takenAt)}, ${plural(followedBy.objects, 'object')}`
       return [
-        `${minute(takenAt)}, ${snapshot}`,
+        minute(takenAt),
+        snapshot,
         reasons.join('; '),
         String(objects),
         after ?? 'still suspect',
       ]
     })
-    const header = ['Snapshot', 'Reasons', 'Objects', 'What followed']
-    blocks.push(heading(3, 'Suspect snapshots'), { kind: 'table', header, rows, right: [2] })
+    const header = ['Taken', 'Snapshot', 'Reasons', 'Objects', 'What followed']
+    blocks.push(heading(3, 'Suspect snapshots'), {
+      kind: 'table',
+      header,
+      rows,
+      right: [3],
+      unbroken: [0, 1],
+    })
   }
   if (damaged.length > 0) {
     const items = damaged.map(({ problem, snapshots }) => {
@@ -241,10 +258,10 @@ function composeFindings(account: AccountReport): Block[] {
     blocks.push(heading(3, 'Records of checks that cannot be read'), list(proofs.unreadable))
   }
   if (fromFuture.length > 0) {
-    blocks.push(heading(3, 'Snapshots from the future'), list(fromFuture))
+    blocks.push(heading(3, 'Snapshots from the future'), list(fromFuture, 'short'))
   }
   if (unfinished.length > 0) {
-    blocks.push(heading(3, 'Runs that did not finish'), list(unfinished))
+    blocks.push(heading(3, 'Runs that did not finish'), list(unfinished, 'short'))
   }
   return blocks
 }
@@ -272,7 +289,7 @@ function describePolicy(policy: RetentionPolicy | undefined): string {
   const rules = Object.entries(counts).flatMap(([rule, number]) =>
     number === undefined ? [] : `${rule} ${number}`,
   )
-  if (withinMs !== undefined) rules.push(`within ${formatDuration(withinMs)}`)
+  if (withinMs !== undefined) rules.push(`within ${describeLength(withinMs)}`)
   return rules.join(', ') || 'no rule is configured'
 }
 
@@ -294,7 +311,7 @@ function text(text: string, tone?: 'good' | 'bad'): Block {
   return { kind: 'text', text, ...(tone && { tone }) }
 }
 
-function list(items: readonly string[], tone?: 'bad'): Block {
+function list(items: readonly string[], tone?: 'bad' | 'short'): Block {
   const more = items.length - MAX_LISTED
   const shown =
     more > 0 ? [...items.slice(0, MAX_LISTED), `and ${more} more, see --format json`] : items

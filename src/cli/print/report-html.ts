@@ -19,12 +19,15 @@ h1, h2, h3 { break-after: avoid; overflow-wrap: anywhere; }
 p, ul { margin: .4em 0; }
 ul { padding-left: 1.3em; }
 li { overflow-wrap: anywhere; }
+.short { columns: 2; column-gap: 2em; }
 table { border-collapse: collapse; margin: .6em 0; width: 100%; }
 thead { display: table-header-group; }
 tr { break-inside: avoid; }
 th, td { border-bottom: 1px solid #dde1e6; overflow-wrap: anywhere; padding: .3em .6em; text-align: left; vertical-align: top; }
+tbody th { font-weight: 600; }
 thead th { border-bottom: 2px solid #8a94a3; font-size: .9em; }
 .facts th { color: #48525f; font-weight: normal; width: 9.5em; }
+.unbroken { white-space: nowrap; }
 .right { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }
 .good, .bad { border-left: 4px solid; break-inside: avoid; list-style-position: inside; padding: .4em .8em; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .good { background: #eef7f0; border-color: #22813d; }
@@ -79,14 +82,22 @@ function formatBlock(block: Block): string[] {
   }
 }
 
-function formatTable({ header, rows, right = [] }: Block & { kind: 'table' }): string[] {
-  const kindOf = (place: number) => classOf(right.includes(place) ? 'right' : undefined)
+function formatTable({
+  header,
+  rows,
+  right = [],
+  unbroken = [],
+}: Block & { kind: 'table' }): string[] {
+  const kindOf = (place: number) => {
+    if (right.includes(place)) return ' class="right"'
+    return unbroken.includes(place) ? ' class="unbroken"' : ''
+  }
   const heads = header.map((text, place) => {
     return `<th scope="col"${kindOf(place)}>${escapeText(text)}</th>`
   })
   const body = rows.flatMap(([first = '', ...others]) => [
     '<tr>',
-    `<th scope="row">${escapeText(first)}</th>`,
+    `<th scope="row"${kindOf(0)}>${escapeText(first)}</th>`,
     ...others.map((text, index) => `<td${kindOf(index + 1)}>${escapeText(text)}</td>`),
     '</tr>',
   ])

@@ -21,7 +21,8 @@ function formatBlock(block: Block): string[] {
     case 'list':
       return block.items.map((item) => `- ${escapeText(item)}`)
     case 'facts':
-      return block.facts.map(([name, value]) => `- ${escapeText(name)}: ${escapeText(value)}`)
+      // Another sign than that of a list before it, which would otherwise continue.
+      return block.facts.map(([name, value]) => `* ${escapeText(name)}: ${escapeText(value)}`)
     case 'table':
       return formatTable(block)
   }
@@ -50,9 +51,11 @@ function formatTable({ header, rows, right = [] }: Block & { kind: 'table' }): s
  */
 function escapeText(text: string): string {
   return cleanLine(text, MAX_TEXT)
-    .replaceAll(/[\\`[\]<>|~]|\*(?!\s|$)|(?<!\s)\*|(?<!\w)_|_(?!\w)|&(?=[#\w])/g, '\\$&')
+    .replaceAll(/[\\[\]<>|~]|\*(?!\s|$)|(?<!\s)\*|(?<!\w)_|_(?!\w)|&(?=[#\w])/g, '\\$&')
     .replaceAll(/\b(https?)(?=:)|\b(www)(?=\.)/gi, '$&\\')
-    .replace(/^(\s*)([#*+-](?=\s|$|#)|\d+(?=[.)]))/, (_, space, mark) => escapeStart(space, mark))
+    .replace(/^(\s*)([#*+-](?=\s|$|#)|\d+(?=[.)](?:\s|$)))/, (_, space, mark) =>
+      escapeStart(space, mark),
+    )
 }
 
 function escapeStart(space: string, mark: string): string {
