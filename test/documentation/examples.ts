@@ -238,6 +238,11 @@ export const examples: Readonly<Record<string, Run | string>> = {
     says: [/^copied \d+ snapshots? /m, /^verified \d+ snapshots? /m],
   },
 
+  'dashkeep report --since 90d': {
+    set: ({ account, folder }) => ({ folder, env: account }),
+    says: [/^# Backup report, /m, /^\| Shop \(100001\) \| /m],
+  },
+
   'dashkeep prune --keep-daily 7 --keep-weekly 4 --keep-monthly 12': {
     set: ({ account }) => ({ env: account }),
     says: [/^keep +100001 /m],

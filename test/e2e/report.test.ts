@@ -152,12 +152,4 @@ describe('a report', () => {
     expect(stderr).toMatch(message)
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
   })
-
-  it('refuses a span in which too many runs were due', async () => {
-    await using trial = await startTrial()
-    await trial.write('limits.yaml', { schedule: { cron: '* * * * *' } })
-    const { exitCode, stderr } = await trial.runAt(tenth, ['report', '--since', '70d'])
-    expect(exitCode).toBe(2)
-    expect(stderr).toMatch(/Cannot report since .*: more than 50000 runs were due/)
-  })
 })
