@@ -8,6 +8,7 @@ import { declareAccountVerbs } from './program/accounts.ts'
 import { declareArchiveVerbs } from './program/archive.ts'
 import { declareFindingVerbs } from './program/finding.ts'
 import { declareHelpVerbs } from './program/help.ts'
+import { declareJudgingVerbs } from './program/judging.ts'
 import { declareKeepingVerbs } from './program/keeping.ts'
 import { declareRestore } from './program/restore.ts'
 import { declareServiceVerbs } from './program/service.ts'
@@ -44,6 +45,7 @@ export function createProgram(io: ProcessIo, finish: (exitCode: number) => void)
   const run = createRun(io, finish)
   declareArchiveVerbs(program, run)
   declareFindingVerbs(program, run)
+  declareJudgingVerbs(program, run)
   declareKeepingVerbs(program, run)
   declareRestore(program, run)
   declareServiceVerbs(program, run)
