@@ -25,7 +25,7 @@ export function accountCrumb({ accountId, name }: { accountId: number; name: str
   return { label: name, href: accountPath(accountId) }
 }
 
-/** A page without what every page has. */
+/** What a page shows of its own. */
 export interface Page {
   /** Text for the title of the window and the heading. */
   readonly title: string
@@ -34,25 +34,31 @@ export interface Page {
   /** The pages between the accounts and this one; undefined for a page that is not below them. */
   readonly crumbs?: readonly Crumb[]
   readonly body: Markup
-  /** The link of the navigation that leads to this page, or to a page above it. */
-  readonly section?: string
   /** The command that shows the same. */
   readonly command?: string
-  readonly user?: string | undefined
-  /** Whether the server restores objects to the service. */
-  readonly isRestoreAllowed?: boolean
-  /** Undefined when the pages are read only, and for a reader who is not let in. */
-  readonly restore?: RestoreControls | undefined
   /** Seconds after which a browser without script asks again. With it, `data-poll` does. */
   readonly refreshSeconds?: number | undefined
 }
 
+/** What every page shows. */
+interface Frame {
+  /** The link of the navigation that leads to the page, or to a page above it. */
+  readonly section: string
+  readonly user: string | undefined
+  /** Whether the server restores objects to the service. */
+  readonly isRestoreAllowed: boolean
+  /** Undefined when the pages are read only, and for a reader who is not let in. */
+  readonly restore: RestoreControls | undefined
+}
+
 /** The whole document of a page. */
-export function layout(page: Page): Markup {
+export function layout(
+  { title, heading, crumbs, body, command, refreshSeconds }: Page,
+  { section, user, isRestoreAllowed, restore }: Frame,
+): Markup {
   const navLink = (href: string, label: string | Markup) =>
-    html`<a href="${href}"${href === page.section && html` aria-current="true"`}>${label}</a>`
-  const { title, heading, crumbs, body, command, user, restore, refreshSeconds } = page
-  const mode = page.isRestoreAllowed ? 'restore allowed' : 'read only'
+    html`<a href="${href}"${href === section && html` aria-current="true"`}>${label}</a>`
+  const mode = isRestoreAllowed ? 'restore allowed' : 'read only'
   return html`<!doctype html>
 <html lang="en">
 <head>

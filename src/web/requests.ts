@@ -101,7 +101,7 @@ export function show(
   const [user, restore] = [context.get('userName'), context.get('restore')]
   const isRestoreAllowed = context.get('isRestoreAllowed')
   const section = sectionOf(context.req.path)
-  return context.html(layout({ ...page, section, user, restore, isRestoreAllowed }), status)
+  return context.html(layout(page, { section, user, restore, isRestoreAllowed }), status)
 }
 
 /** The page of the navigation that leads to an address. Accounts lead to snapshots and objects. */

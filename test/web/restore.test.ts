@@ -119,7 +119,11 @@ describe('restoring from the pages', () => {
     const one = await pages.read(`${sides}&${choosing()}`)
     expect(one.text).toContain('Put the first version into the basket')
     await pages.post('/basket/add', formOf(one.text.split('first version')[1] ?? '', '/basket/add'))
-    expect((await pages.read('/basket')).text).toContain(`/snapshots/${second}">`)
+    const both = await pages.read('/basket')
+    expect(both.text).toContain(`/snapshots/${second}">`)
+    for (const snapshot of [first, second]) {
+      expect(both.text).toContain(`dashkeep restore ${snapshot} --account ${shopId} --object`)
+    }
   })
 
   it('offers no basket when only the service holds the objects that differ', async () => {

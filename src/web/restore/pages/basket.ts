@@ -34,8 +34,10 @@ export async function basketPage(
   for (const [place, one] of groups.entries()) {
     sections.push(await groupSection(library, one, { restore, place }))
   }
-  const only = groups.length === 1 ? groups[0]?.group : undefined
-  const request = only && requestOf(only)
+  const commands = groups.map(({ group }) => {
+    const request = requestOf(group)
+    return commandOf(group, request, namesOf(request, group))
+  })
   return {
     title: 'Basket',
     crumbs: [],
@@ -44,7 +46,7 @@ export async function basketPage(
         ? html`<p>Each snapshot is restored by itself. Nothing is sent before you confirm a plan.</p>
 ${sections}`
         : html`<p class="notice">The basket is empty. Open an object or a snapshot, and put objects into the basket.</p>`,
-    ...(only && request && { command: commandOf(only, request, namesOf(request, only)) }),
+    ...(commands.length > 0 && { command: commands.join('\n') }),
   }
 }
 
