@@ -75,6 +75,26 @@ describe('a server that does not list unfinished uploads', () => {
   })
 })
 
+describe('credentials that cannot write', () => {
+  it('suffice to verify and to drill, and --record says which right it lacks', async () => {
+    const denied: S3Operation[] = []
+    await using started = await start({ denied })
+    const { trial, env, server } = started
+    expect((await trial.run(['backup'], env)).exitCode).toBe(0)
+    const before = [...server.bucket.objects.keys()]
+    denied.push('PutObject')
+    for (const args of [['verify'], ['restore', '--drill']]) {
+      expect((await trial.run(args, env)).exitCode).toBe(0)
+      const { exitCode, stdout } = await trial.run([...args, '--record'], env)
+      expect(exitCode).toBe(3)
+      expect(stdout).toMatch(/every file matches its manifest|identical byte for byte/)
+      expect(stdout).toMatch(/not recorded: Cannot write s3:\S+\/proofs\/\S+: access denied/)
+      expect(stdout).toContain('hint: allow these credentials s3:PutObject')
+    }
+    expect([...server.bucket.objects.keys()]).toEqual(before)
+  })
+})
+
 describe('the policy in docs/s3.md', () => {
   it('allows every right that a hint of the store names, and no other', async () => {
     const folder = join(import.meta.dirname, '../../src/store')

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { startReceiver } from '../run/notify/receiver.ts'
 import { accountsOf } from './run-dashkeep.ts'
 import { shopId, startTrial, type Trial } from './trial.ts'
 
@@ -119,6 +120,21 @@ describe('status --max-proof-age', () => {
       `no proof ${shopId}: Cannot read ${key}: its bytes do not match the SHA-256 at its end`,
     )
     expect(stdout).toMatch(/^no proof 100001: proofs\/100001\/20270916T\S+-drill\.json is from/m)
+  })
+
+  it('pings a failure that says which account is not proven', async () => {
+    const { trial } = await startWithOne()
+    await using _ = trial
+    await using receiver = await startReceiver()
+    const DASHKEEP_PING_URL = `${receiver.url}/uuid`
+    const args = ['status', '--max-age', '100d', '--max-proof-age', '8d', '--ping']
+    expect((await trial.runAt(noon, args, { DASHKEEP_PING_URL })).exitCode).toBe(4)
+    expect(receiver.received).toMatchObject([
+      {
+        path: '/uuid/fail',
+        body: expect.stringMatching(/^unproven .*: no good verify or drill is recorded; /m),
+      },
+    ])
   })
 
   it('judges nothing without the option', async () => {

@@ -65,7 +65,7 @@ describe('docs/kubernetes.md and docs/monitoring.md', () => {
       const example = parse(text) as { patches?: unknown; kind?: string }
       const isResource = example.kind !== undefined
       const run = text.includes('dashkeep-worker') ? 'worker' : 'many-accounts'
-      const components = [run, 'exporter', 'web', 'aws', 'monitoring']
+      const components = [run, 'judge', 'exporter', 'web', 'aws', 'monitoring']
       await using overlay = await writeOverlay(
         {
           ...(isResource && { resources: ['example.yaml'] }),
