@@ -47,9 +47,9 @@ export function declareRestore(program: Command, run: Run): void {
 
 const examples = `
 Examples:
-  dashkeep restore --object 'Shop overview' --to-service            show the plan, ask, restore
-  dashkeep restore --object 'Shop overview' --to-service --dry-run  show the plan only
-  dashkeep restore '3 days ago' --to /tmp/objects                   write the objects to files
-  dashkeep restore --to-service --to-accounts 'team-*' --map map.yaml  promote into other accounts
-  dashkeep restore --pretty ./objects --git --all                   commit every snapshot to git
-  dashkeep restore --drill                                          prove that backups restore`
+  dashkeep restore --object 'Shop overview' --to-service             show the plan, ask, restore
+  dashkeep restore --object 'Shop overview' --to-service --dry-run   show the plan only
+  dashkeep restore '3 days ago' --to /tmp/objects                    write the objects to files
+  dashkeep restore --to-service --to-accounts 'team-*' --map m.yaml  promote into other accounts
+  dashkeep restore --pretty ./objects --git --all                    commit every snapshot to git
+  dashkeep restore --drill                                           prove that backups restore`
