@@ -242,7 +242,7 @@ describe.skipIf(browsers.chromium === undefined)('the pages in Chromium', () => 
       await visit('/', look, { timezoneId: 'Europe/Berlin' })
       const lookAtLists = async (page: Page) => {
         const option = page.locator('select[name=from] option').first()
-        expect(await option.textContent()).toMatch(/ (CEST|GMT\+2)$/)
+        expect(await option.textContent()).toMatch(/ (CET|GMT\+1)$/)
         expect(await page.locator('figcaption').first().innerText()).toMatch(/ (CEST|GMT\+2)$/)
       }
       await visit(paths['compare-dashboards'], lookAtLists, { timezoneId: 'Europe/Berlin' })

@@ -32,7 +32,7 @@ function make(name, attributes, ...children) {
 function addFilters() {
   const own = document.querySelector('input[data-filter]')
   if (own instanceof HTMLInputElement) {
-    const table = document.querySelector('form[role=search] ~ table.data')
+    const table = document.querySelector('form[role=search] ~ .choosing table.data')
     if (table instanceof HTMLTableElement) filterWith(own, table)
     return
   }
