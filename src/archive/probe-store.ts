@@ -6,7 +6,8 @@ import type { ObjectStore } from '../store/object-store.ts'
 
 /** A permission that an archive needs, and the result of its check. */
 export interface StoreRight {
-  readonly right: 'write' | 'read' | 'list' | 'retention' | 'lock' | 'delete'
+  /** `apart`: a copy is another store than the archive. */
+  readonly right: 'write' | 'read' | 'list' | 'apart' | 'retention' | 'lock' | 'delete'
   readonly error: Error | undefined
   /** End of the lock on the probe's bytes. It also applies after the probe was removed. */
   readonly lockedUntil?: Date | undefined
@@ -18,6 +19,8 @@ interface ProbeOptions {
   readonly now: Date
   /** How long the store locks files; undefined without locks. */
   readonly lockMs: number | undefined
+  /** The archive, when the store must be a copy of it: the archive must not show the probe. */
+  readonly archive?: ObjectStore | undefined
   readonly signal: AbortSignal
 }
 
@@ -48,7 +51,7 @@ export async function* probeStore(
   let isWritten = false
   let lockedUntil: Date | undefined
   try {
-    for await (const right of askRights(store, key, signal)) {
+    for await (const right of askRights(store, key, options)) {
       isWritten ||= right.right === 'write' && right.error === undefined
       lockedUntil ??= right.lockedUntil
       yield right
@@ -70,7 +73,7 @@ export async function* probeStore(
 async function* askRights(
   store: ObjectStore,
   key: string,
-  signal: AbortSignal,
+  { archive, signal }: ProbeOptions,
 ): AsyncGenerator<StoreRight> {
   const body = randomBytes(64)
   const written = await attempt('write', () => store.put(key, body, { metadata, signal }))
@@ -86,6 +89,14 @@ async function* askRights(
     }
     throw different(key, 'is not listed')
   })
+  if (archive !== undefined) {
+    yield await attempt('apart', async () => {
+      if ((await archive.get(key, { maxBytes: 1024, signal })) === undefined) return
+      throw new DashkeepError(`Cannot use ${store.url} as a copy: that is the archive itself`, {
+        hint: 'name another store; a second address of the same bucket is no copy',
+      })
+    })
+  }
   if (store.lockedUntil) {
     let lockedUntil: Date | undefined
     const asked = await attempt('retention', async () => {

@@ -1,5 +1,7 @@
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { startS3Server } from '../s3-server/s3-server.ts'
 import { neverAnswer, refuse, serverCredentials, startServer } from '../s3-server/stub.ts'
 import { startWorker } from '../worker/start-worker.ts'
 import { until } from './run-dashkeep.ts'
@@ -65,6 +67,41 @@ describe('configured stores', () => {
     const { exitCode, stderr } = await trial.run(['config', 'check', '--config', config])
     expect(exitCode).toBe(2)
     expect(stderr).toContain('"b" is not a valid bucket name')
+  })
+})
+
+describe('doctor', () => {
+  it('checks the rights that a copy needs', async () => {
+    const { trial, run, second } = await startWithCopy()
+    await using _ = trial
+    const { stdout, exitCode } = await run('doctor')
+    for (const right of ['write', 'read', 'list', 'apart', 'delete']) {
+      expect(stdout).toMatch(new RegExp(`^ok +copy offsite ${right}: file:.*/second$`, 'm'))
+    }
+    expect(exitCode).toBe(0)
+    expect(await readTree(second)).toEqual(await trial.files())
+    await rm(second, { recursive: true })
+    await writeFile(second, 'a file where the folder should be')
+    const failed = await run('doctor')
+    expect(failed.stdout).toMatch(/^failed +copy offsite write: Cannot /m)
+    expect(failed.exitCode).toBe(1)
+  })
+
+  it('finds a copy that is the archive itself by another address of its server', async () => {
+    await using server = await startS3Server()
+    await using trial = await startTrial()
+    const url = `s3://${server.bucketName}/archive`
+    const other = server.url.replace('127.0.0.1', 'localhost')
+    const config = await trial.write('copies.yaml', {
+      store: { url, endpoint: server.url, region: 'us-east-1' },
+      copies: [{ name: 'same', url, endpoint: other, region: 'us-east-1' }],
+    })
+    const { accessKeyId, secretAccessKey } = server.credentials
+    const keys = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey }
+    const env = { ...keys, DASHKEEP_STORE: undefined, DASHKEEP_CONFIG: config }
+    const { stdout, exitCode } = await trial.run(['doctor'], env)
+    expect(stdout).toMatch(/^failed +copy same apart: .*that is the archive itself$/m)
+    expect(exitCode).toBe(1)
   })
 })
 

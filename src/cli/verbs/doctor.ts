@@ -5,11 +5,16 @@ import { checkOrigin } from '../../archive/origin.ts'
 import { findPrevious } from '../../archive/previous.ts'
 import { probeStore, type StoreRight } from '../../archive/probe-store.ts'
 import type { SavedObjectSource } from '../../archive/source.ts'
-import { type AccountConfig, defaultTypes, type Limits } from '../../config/config.ts'
+import {
+  type AccountConfig,
+  type CopyConfig,
+  defaultTypes,
+  type Limits,
+} from '../../config/config.ts'
 import { warningsOf } from '../../config/warnings.ts'
 import { causeOf, hintOf } from '../../errors.ts'
 import { describeProxy } from '../../http/proxy.ts'
-import { connectAccount, openArchive } from '../../open.ts'
+import { connectAccount, openArchive, openCopy } from '../../open.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import { type Claim, findDuplicates } from '../../run/owners.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
@@ -74,6 +79,7 @@ async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Fi
   const store = await openArchive(config, { env: terminal.env, log: context.log })
   try {
     yield* examineStore(store, context, terminal)
+    for (const copy of config.copies) yield* examineCopy(copy, context, terminal, store)
     yield* examineOrigins(store, claims, terminal)
     yield* examineManagement(context, terminal, store)
     yield* examineGit(context, terminal)
@@ -186,7 +192,7 @@ async function* examineStore(
 ): AsyncGenerator<Finding> {
   const prunes = retention !== undefined
   for await (const found of probeStore(store, { signal, now: now(), lockMs: lock?.durationMs })) {
-    yield describeRight(found, { store, mode: lock?.mode, prunes })
+    yield describeRight(found, { name: 'store', store, mode: lock?.mode, prunes })
     if (found.right === 'write' && found.error !== undefined) return
   }
   if (signal.aborted) return
@@ -196,12 +202,41 @@ async function* examineStore(
   }
 }
 
+/** Checks a copy: the rights that copying needs, and that it is another store than the archive. */
+async function* examineCopy(
+  copy: CopyConfig,
+  { config, log }: Context,
+  { env, signal, now }: Terminal,
+  archive: ObjectStore,
+): AsyncGenerator<Finding> {
+  const name = `copy ${copy.name}`
+  const { lock } = copy
+  try {
+    const store = await openCopy(copy, config, { env, log })
+    try {
+      const options = { signal, now: now(), lockMs: lock?.durationMs, archive }
+      for await (const found of probeStore(store, options)) {
+        yield describeRight(found, { name, store, mode: lock?.mode, prunes: false })
+      }
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    yield failure(name, error as Error)
+  }
+}
+
 /** Describes the check of a store right. Rights that only prune needs are optional unless retention is configured. */
 function describeRight(
   { right, error, lockedUntil, left }: StoreRight,
-  { store, mode, prunes }: { store: ObjectStore; mode: string | undefined; prunes: boolean },
+  {
+    name,
+    store,
+    mode,
+    prunes,
+  }: { name: string; store: ObjectStore; mode: string | undefined; prunes: boolean },
 ): Finding {
-  const check = `store ${right}`
+  const check = `${name} ${right}`
   const time = lockedUntil && formatTime(lockedUntil)
   if (left !== undefined && lockedUntil !== undefined) {
     const detail = `the probe ${store.url}/${left} is still there: it is locked until ${time}`
