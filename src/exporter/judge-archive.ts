@@ -62,10 +62,9 @@ function judgeAccount(
   proofs: ProofJudgement,
   { now, maxAgeMs, maxProofAgeMs }: JudgeOptions,
 ): JudgedAccount {
-  const isJudged = maxProofAgeMs !== undefined
-  const unproven = isJudged && findProofGap(proofs, { now, maxAgeMs: maxProofAgeMs }) !== undefined
+  const gap = findProofGap(proofs, { now, maxAgeMs: maxProofAgeMs })
   return {
-    state: stateOf(status, { now, maxAgeMs, unproven }),
+    state: stateOf(status, { now, maxAgeMs, unproven: gap !== undefined }),
     proofs,
     ...archivedAccountOf(status),
   }

@@ -49,12 +49,13 @@ export type ProofGap = 'failed' | 'never' | 'old'
 
 /**
  * Says why an account is not proven; undefined when its newest good record is at most `maxAgeMs` old
- * and no check has failed since. Pure.
+ * and no check has failed since, and when `maxAgeMs` is undefined: then nothing is judged. Pure.
  */
 export function findProofGap(
   judgement: ProofJudgement,
-  { now, maxAgeMs }: { now: Date; maxAgeMs: number },
+  { now, maxAgeMs }: { now: Date; maxAgeMs: number | undefined },
 ): ProofGap | undefined {
+  if (maxAgeMs === undefined) return undefined
   if (judgement.failed.length > 0) return 'failed'
   const at = provenAt(judgement)
   if (at === undefined) return 'never'

@@ -171,8 +171,7 @@ function linesOf(
   const lines = found.map(({ status, proofs }): AccountLine => {
     const { accountId, configuredAs, accountName } = status
     const name = nameOf(accountId, configuredAs) ?? accountName ?? `Account ${accountId}`
-    const isJudged = maxProofAgeMs !== undefined
-    const gap = isJudged ? findProofGap(proofs, { now, maxAgeMs: maxProofAgeMs }) : undefined
+    const gap = findProofGap(proofs, { now, maxAgeMs: maxProofAgeMs })
     const state = stateOf(status, { now, maxAgeMs, unproven: gap !== undefined })
     return { state, accountId, name, status, proofs, gap }
   })

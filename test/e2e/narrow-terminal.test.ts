@@ -50,6 +50,8 @@ describe('on a terminal of 80 columns', () => {
     verbs.push(
       'prune --keep-daily 3 --keep-weekly 2 --keep-monthly 1',
       'diff latest~1 latest --stat',
+      'restore --drill --record',
+      'status --max-proof-age 8d',
     )
     for (const verb of verbs) {
       const { exitCode, screen } = await watchDashkeep(verb.split(' '), { env })

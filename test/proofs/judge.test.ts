@@ -39,6 +39,11 @@ describe('an account', () => {
     expect(judge(record(8.01))).toMatchObject({ gap: 'old' })
   })
 
+  it('is not judged without an age', () => {
+    const judgement = judgeProofs({ proofs: [], unreadable: [] }, now)
+    expect(findProofGap(judgement, { now, maxAgeMs: undefined })).toBeUndefined()
+  })
+
   it('is not proven by a verify of some snapshots', () => {
     expect(judge(record(1, { scope: 'some' }))).toMatchObject({ gap: 'never' })
   })

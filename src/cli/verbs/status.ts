@@ -126,11 +126,10 @@ async function readLines(
 ): Promise<Line[]> {
   const lines: Line[] = []
   const { maxProofAgeMs: maxAgeMs, now } = asking
-  const proofs = maxAgeMs === undefined ? undefined : await judgeAllProofs(store, asking)
+  const all = maxAgeMs === undefined ? undefined : await judgeAllProofs(store, asking)
   const proofsOf = (accountId: number): LineProofs | undefined => {
-    if (proofs === undefined || maxAgeMs === undefined) return undefined
-    const judgement = proofs.of(accountId)
-    return { judgement, gap: findProofGap(judgement, { now, maxAgeMs }) }
+    const judgement = all?.of(accountId)
+    return judgement && { judgement, gap: findProofGap(judgement, { now, maxAgeMs }) }
   }
   for await (const status of readStatus(store, asking)) {
     const { accountId, accountName: name, fromFuture } = status
@@ -254,7 +253,7 @@ function printStatus(
   const header = ['ACCOUNT', 'NAME', 'STATE', 'NEWEST GOOD', ...ages]
   const right = [0, 1, 2].map((number) => header.length + number)
   header.push('OBJECTS', 'SNAPSHOTS', 'SIZE')
-  const narrow = { flexible: ['NAME'], optional: ['SNAPSHOTS', 'SIZE'] }
+  const narrow = { flexible: ['NAME'], optional: ['SNAPSHOTS', 'SIZE', 'OBJECTS', 'PROVEN'] }
   const layout = { right: [0, ...right], ...narrow }
   if (rows.length > 0) terminal.print(formatTable(terminal, header, rows, layout))
   for (const { accountId, status } of lines) {
