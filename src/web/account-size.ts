@@ -11,6 +11,8 @@ export interface AccountSize {
   readonly bytes: number
   /** Objects in each of the newest snapshots, oldest first. */
   readonly counts: readonly number[]
+  /** Whether each of these could be counted. */
+  readonly isComplete: boolean
 }
 
 /** Snapshots whose objects are counted. */
@@ -29,11 +31,13 @@ export async function readSize(
   const read = ({ snapshot }: SnapshotFolder) =>
     tryReadManifest(store, accountId, snapshot, { signal })
   const manifests = await Array.fromAsync(pMapIterable(newest, read, { concurrency: CONCURRENCY }))
+  const counts = manifests.flatMap((one) =>
+    one instanceof ManifestError ? [] : countObjects(one.manifest),
+  )
   return {
     snapshots: complete.length,
     bytes: folders.reduce((sum, folder) => sum + sizeOf(folder), 0),
-    counts: manifests.flatMap((one) =>
-      one instanceof ManifestError ? [] : countObjects(one.manifest),
-    ),
+    counts,
+    isComplete: counts.length === newest.length,
   }
 }

@@ -142,7 +142,10 @@ function backupsOf(found: readonly FoundAccount[]): KnownBackup[] {
 
 /** Keeps the sizes of accounts until they have another newest snapshot. */
 function createSizes(library: LibraryOptions, patienceMs: number): Overview['sizes'] {
-  const sizes = createCache<AccountSize>(MAX_SIZES, () => 1)
+  // After a repair, more snapshots can be counted.
+  const sizes = createCache<AccountSize>(MAX_SIZES, ({ isComplete }) =>
+    isComplete ? 1 : undefined,
+  )
   return async (lines) => {
     const known = new Map<number, AccountSize>()
     const read = async ({ status }: AccountLine) => {

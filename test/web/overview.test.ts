@@ -101,6 +101,19 @@ describe('the state of all accounts', () => {
     expect((await pages.read('/')).text).toContain('The account has a good backup.')
   })
 
+  it('counts the objects again once a damaged manifest is repaired', async () => {
+    const store = await storeOf(10)
+    const { snapshot } = await take(store, 10, 2)
+    await take(store, 10, 3)
+    const pages = await openPages([], { store, now: () => midday(3) })
+    const key = `10/${snapshot}/manifest.json`
+    const sound = (await store.get(key, { maxBytes: 1e6 })) as Uint8Array
+    await store.put(key, Buffer.from('{'))
+    expect((await pages.read('/')).text).toContain('objects over 2 snapshots')
+    await store.put(key, sound)
+    expect((await pages.read('/')).text).toContain('objects over 3 snapshots')
+  })
+
   it('is read again on request', async () => {
     const store = await storeOf(10)
     let now = midday(1)
