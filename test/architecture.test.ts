@@ -56,6 +56,7 @@ const arrows: Record<string, readonly string[]> = {
   exporter: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'version', 'worker'],
   worker: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'store port', 'version'],
   run: [
+    'account-id',
     'archive',
     'clean-text',
     'config',

@@ -1,6 +1,7 @@
 // Tested by test/e2e/git-after-runs.test.ts
 
 import { join } from 'node:path'
+import { readAccountId } from '../account-id.ts'
 import {
   isArchiveFile,
   listFolders,
@@ -45,7 +46,9 @@ export async function commitAccounts(
   try {
     const repository = await openGitRepository(git.folder, { env, signal })
     const read = { opener: await openEncryption(config, env), limits: scanLimitsOf(config), signal }
-    for (const accountId of accounts) {
+    // First, because what an interrupted run has staged is in the way of the other accounts.
+    const interrupted = repository.interrupted.flatMap((name) => readAccountId(name) ?? [])
+    for (const accountId of new Set([...interrupted, ...accounts])) {
       const about = { ...options, store, read, signal }
       const done = await commitAccount(join(git.folder, String(accountId)), accountId, about).catch(
         (error) => ({ commits: 0, problem: limit.explain(error).message }),
@@ -90,7 +93,10 @@ async function commitAccount(
   const listed = await Array.fromAsync(listFolders(store, { accountId, signal }))
   const past = listed.filter((one) => one.complete && !isFromFuture(one, now()))
   const newest = newestCommitted(folder) ?? ''
-  const folders = leaveOutSharers(past.filter(({ snapshot }) => snapshot > newest))
+  const open = leaveOutSharers(past.filter(({ snapshot }) => snapshot > newest))
+  // Writes the files of the last commit again, because a stopped run may have left others.
+  const again = folder.interrupted ? past.filter(({ snapshot }) => snapshot === newest) : []
+  const folders = [...again, ...open]
   const before = await readCommitted(folder, newest, { store, accountId, read })
   let commits = 0
   let problem: string | undefined

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -88,6 +89,20 @@ describe('git after a run', () => {
     const folder = join(trial.folder, 'objects')
     expect(git(folder, 'ls-tree', '--name-only', 'HEAD').trim().split('\n')).toEqual(['501', '502'])
     expect(subjectsOf(folder)).toHaveLength(2)
+
+    // A run that was killed between the two steps of the commit of one account.
+    const note = createHash('sha256').update('502/').digest('hex').slice(0, 12)
+    await writeFile(join(folder, '.git', `dashkeep-${note}`), '')
+    await writeFile(join(folder, '502', 'dashkeep.json'), '{"formatVersion":1,"exports":{}}')
+    git(folder, 'add', '502')
+    trial.sandbox.setObjects(501, 'search', [])
+    const next = await trial.run(
+      ['backup', '--accept-fall', '--account', 'team-501', '--config', config],
+      env,
+    )
+    expect(next.stdout).not.toContain('not committed')
+    expect(subjectsOf(folder).at(-1)).toMatch(/^Account 501: /)
+    expect(git(folder, 'status', '--porcelain')).toBe('')
   })
 
   it('is pushed when configured, and a failed push leaves a good backup', async () => {

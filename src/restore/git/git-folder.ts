@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { realpath, rm, writeFile } from 'node:fs/promises'
+import { readdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DashkeepError } from '../../errors.ts'
 import { indexName } from '../opened-folder.ts'
@@ -47,6 +47,8 @@ export interface GitFolder {
 /** A repository that holds the folders of several accounts. */
 export interface GitRepository {
   readonly root: string
+  /** Names of the subfolders in which an earlier run was stopped before it committed. */
+  readonly interrupted: readonly string[]
   push(): Promise<void>
 }
 
@@ -55,7 +57,12 @@ export async function openGitRepository(path: string, options: GitOptions): Prom
   await makeTarget(path)
   const git = await createGit(await realpath(path), options)
   const { root } = await findRoot(git)
-  return { root, push: () => push(git) }
+  const prefix = (await git.run(['rev-parse', '--show-prefix'])).trimEnd()
+  const gitDir = await findGitDir(git)
+  const interrupted = (await readdir(path)).filter((name) =>
+    existsSync(noteOf(gitDir, `${prefix}${name}/`)),
+  )
+  return { root, interrupted, push: () => push(git) }
 }
 
 /**
@@ -126,7 +133,14 @@ function createCommits(
 
 /** The path of the note that files are being written, in git's own folder. */
 async function findNote(git: Git, prefix: string): Promise<string> {
-  const gitDir = (await git.run(['rev-parse', '--absolute-git-dir'])).trimEnd()
+  return noteOf(await findGitDir(git), prefix)
+}
+
+async function findGitDir(git: Git): Promise<string> {
+  return (await git.run(['rev-parse', '--absolute-git-dir'])).trimEnd()
+}
+
+function noteOf(gitDir: string, prefix: string): string {
   return join(gitDir, `dashkeep-${hash('sha256', prefix).slice(0, 12)}`)
 }
 
