@@ -22,6 +22,11 @@ function describeFailure({ kind, startedAt, defects, problems }: Proof): string 
 export function describeIgnored({ unreadable, fromFuture }: ProofJudgement): string[] {
   return [
     ...unreadable.map(({ message }) => message),
-    ...fromFuture.map(({ key }) => `${key} is from the future`),
+    ...fromFuture.map(({ key }) => describeFuture(key)),
   ]
+}
+
+/** Says that a record is from the future, and what to do. */
+export function describeFuture(key: string): string {
+  return `${key} is from the future; if the clock of the reader is right, remove it`
 }

@@ -167,8 +167,10 @@ describe('prune', () => {
     const plan = await run(['prune', '--keep-last', '9'])
     expect(plan.stdout).toContain('1 proof record 400 days older than the newest')
     expect(await proofs()).toEqual(names)
-    const { stdout } = await run(['prune', '--keep-last', '9', '--yes', '--json'])
-    expect(JSON.parse(stdout)).toMatchObject({ done: true, oldProofs: 1 })
+    const json = await run(['prune', '--keep-last', '9', '--json'])
+    expect(JSON.parse(json.stdout)).toMatchObject({ done: false, oldProofs: 1 })
+    const { stdout } = await run(['prune', '--keep-last', '9', '--yes'])
+    expect(stdout).toContain('removed 0 folders and 1 other item, 0 B freed')
     expect(await proofs()).toEqual(names.slice(1))
   })
 

@@ -117,7 +117,7 @@ describe('status --max-proof-age', () => {
     })
     const { stdout } = await statusAt(trial, 2)
     expect(stdout).toContain(
-      `no proof ${shopId}: Cannot read ${key}: its bytes do not match the SHA-256 at its end`,
+      `no proof ${shopId}: Cannot read ${key}: its bytes do not match the SHA-256 at its end\n  hint: it is not a proof; remove it`,
     )
     expect(stdout).toMatch(/^no proof 100001: proofs\/100001\/20270916T\S+-drill\.json is from/m)
   })

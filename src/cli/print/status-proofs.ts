@@ -1,8 +1,8 @@
-import { describeGap, describeIgnored } from '../../proofs/describe.ts'
+import { describeFuture, describeGap } from '../../proofs/describe.ts'
 import { provenAt } from '../../proofs/judge.ts'
 import type { Proof } from '../../proofs/proof.ts'
 import { formatAge } from '../../wording.ts'
-import type { Terminal } from '../terminal.ts'
+import { printHint, type Terminal } from '../terminal.ts'
 import type { Line, LineProofs } from './status-line.ts'
 
 /** The age of the newest proof, for the table. */
@@ -12,14 +12,19 @@ export function formatProven({ proofs }: Line, now: Date): string {
 }
 
 /** Prints why accounts are not proven, and which records do not count. */
-export function printProofs({ print, colors }: Terminal, lines: readonly Line[], now: Date): void {
+export function printProofs(terminal: Terminal, lines: readonly Line[], now: Date): void {
+  const { print, colors } = terminal
   for (const { accountId, proofs } of lines) {
     if (proofs === undefined) continue
     const { judgement, gap } = proofs
+    const ignore = (reason: string) => print(`${colors.yellow('no proof')} ${accountId}: ${reason}`)
     if (gap !== undefined)
       print(`${colors.red('unproven')} ${accountId}: ${describeGap(judgement, gap, now)}`)
-    for (const reason of describeIgnored(judgement))
-      print(`${colors.yellow('no proof')} ${accountId}: ${reason}`)
+    for (const error of judgement.unreadable) {
+      ignore(error.message)
+      printHint(terminal, error)
+    }
+    for (const { key } of judgement.fromFuture) ignore(describeFuture(key))
   }
 }
 

@@ -293,7 +293,7 @@ function printPlan(terminal: Terminal, plan: Plan): void {
 
 function printOutcome(
   terminal: Terminal,
-  { agreed, removals }: Outcome,
+  { agreed, removals, ...plan }: Outcome,
   { number, absence }: { number: number; absence: string | undefined },
 ): void {
   const { colors } = terminal
@@ -302,7 +302,11 @@ function printOutcome(
   else {
     const done = removals.filter(isRemoved)
     const freed = formatBytes(sum(done.map(({ bytes }) => bytes)))
-    terminal.print(`${colors.green('removed')} ${plural(done.length, 'folder')}, ${freed} freed`)
+    const swept = [plan.leftWrites, plan.emptyFolders, plan.oldProofs].flat().length
+    const others = swept > 0 ? ` and ${plural(swept, 'other item')}` : ''
+    terminal.print(
+      `${colors.green('removed')} ${plural(done.length, 'folder')}${others}, ${freed} freed`,
+    )
   }
   for (const { accountId, snapshot, error, keptUntil } of removals) {
     const name = `${accountId}/${snapshot}`
