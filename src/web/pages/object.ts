@@ -43,15 +43,13 @@ export async function objectPage(
   const name = nameOf(object)
   const taken = view.folders.find((folder) => folder.snapshot === snapshot)?.takenAt
   const entries = await library.catalogue(manifest)
-  const drawing =
-    isDashboard(object) &&
-    dashboardDrawing(
-      await readDashboard(
-        { store: library.store, manifest },
-        { object, read: { ...library.read, signal } },
-      ),
-      place,
-    )
+  const side = { store: library.store, manifest }
+  const content = isDashboard(object)
+    ? dashboardDrawing(
+        await readDashboard(side, { object, read: { ...library.read, signal } }),
+        place,
+      )
+    : objectView(object, place)
   return {
     title: name,
     heading: outside(name),
@@ -69,20 +67,15 @@ export async function objectPage(
 </ul>
 ${basketButton(restore, manifest.account, [{ ...place, id }])}
 <div class="beside">
-<div>${drawing || objectView(object, place)}</div>
+<div>${content}</div>
 ${relations(place, entries, id)}
 </div>
 <h2>Content</h2>
 <p class="hint">Nested JSON is opened. The raw JSON is what the service sent, byte for byte.</p>
 ${openedJson(bytes)}`,
     command: commandLine(
-      'cat',
-      { given: id },
-      '--open',
-      '--snapshot',
-      snapshot,
-      '--account',
-      accountId,
+      ...['cat', { given: id }, '--open'],
+      ...['--snapshot', snapshot, '--account', accountId],
     ),
   }
 }
