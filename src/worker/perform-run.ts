@@ -58,25 +58,33 @@ async function backUp(
     const doubtful = taken !== undefined && isDoubtful(taken)
     endings.set(account.name, { error, doubtful, accountId: taken?.manifest.account.id })
   }
+  const onWarning = (account: string, warning: string) => {
+    report.warn(account, warning)
+    const ending = endings.get(account)
+    if (ending) endings.set(account, { ...ending, doubtful: true })
+  }
   let store: ObjectStore | undefined
   let failure: Error | undefined
+  let isBackedUp = false
   try {
     store = await openArchive(config, { env, log })
     const about = { env, log, now: clock.now }
     const backups = await backupAccounts(config, store, { ...about, signal, configured, onDone })
-    const onWarning = (account: string, warning: string) => {
-      report.warn(account, warning)
-      const ending = endings.get(account)
-      if (ending) endings.set(account, { ...ending, doubtful: true })
-    }
+    isBackedUp = true
     const limits = { signal: worker.signal, deadline: deadline.signal }
     await followUp(config, store, backups, { ...about, ...limits, onWarning })
     await pruneGood(config, store, endings, { report, log, now: clock.now(), signal })
   } catch (error) {
     failure = error as Error
   }
+  const isStopped = failure !== undefined && worker.signal.aborted
+  // Once all accounts are backed up, no other worker would find them late and report them.
+  if (isStopped && isBackedUp) {
+    failure = undefined
+    for (const account of endings.keys()) onWarning(account, 'stopped before the run was finished')
+  }
   // A stopped run is not reported: the next worker finds the accounts late and backs them up.
-  if (failure !== undefined && worker.signal.aborted) log.warn('run interrupted')
+  if (isStopped && !isBackedUp) log.warn('run interrupted')
   else {
     const exitCode = endings.size > 0 ? exitCodeOfRun([...endings.values()]) : exitCodeOf(failure)
     await report.end({ exitCode, error: failure, store })

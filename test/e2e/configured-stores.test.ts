@@ -160,4 +160,22 @@ describe('copies after a run', () => {
       reason: 'not copied to dead: Cannot finish the run: it takes longer than 600 s',
     })
   })
+
+  it('that are not done when the worker is stopped leave a run that is reported', async () => {
+    await using server = await startServer(neverAnswer)
+    await using trial = await startTrial()
+    const config = await trial.write('copies.yaml', {
+      schedule: { cron: '0 * * * *' },
+      copies: [{ name: 'dead', url: 's3://bucket/copy', ...server.store }],
+    })
+    const env = { ...trial.env, ...serverCredentials, DASHKEEP_CONFIG: config }
+    await using worker = await startWorker({ trial, env, start: '2026-11-20T12:01:00Z' })
+    await until('the copy is asked', () => server.requests.length > 0)
+    await worker.stop()
+    expect(worker.log().find(({ msg }) => msg === 'run ended')).toMatchObject({
+      good: 1,
+      exitCode: 3,
+    })
+    expect(worker.log().some(({ msg }) => msg === 'run interrupted')).toBe(false)
+  })
 })
