@@ -74,7 +74,8 @@ export function simulateAccount(
       dashboard: exportBody('dashboard', constant),
     }
     const types = ['search', 'dashboard']
-    const options = { takenAt, types, acceptFall, configuredAs: `team-${accountId}` }
+    const names = { configuredAs: `team-${accountId}` }
+    const options = { takenAt, types, acceptFall, compression: 'none', ...names } as const
     return (await takeSnapshot(source, store, options)).manifest
   }
 
@@ -119,7 +120,8 @@ export function simulateAccount(
   function dataFiles(snapshot: string): string[] {
     const prefix = fileKey(accountId, snapshot, '')
     const keys = [...store.objects.keys()]
-    return keys.filter((key) => key.startsWith(prefix) && key.endsWith('.zst')).sort()
+    const isData = (key: string) => /\/(search|dashboard)\.json$/.test(key)
+    return keys.filter((key) => key.startsWith(prefix) && isData(key)).sort()
   }
 
   return {
@@ -165,7 +167,7 @@ export function simulateAccount(
         .toString(16)
         .padStart(6, '0')}`
       interrupted.push(name)
-      store.objects.set(fileKey(accountId, name, 'search.json.zst'), Buffer.from('half'))
+      store.objects.set(fileKey(accountId, name, 'search.json'), Buffer.from('half'))
     },
 
     /** A run of a machine whose clock is far ahead. Only as the last run of an account. */
@@ -192,7 +194,7 @@ export function simulateAccount(
       if (file === undefined) return
       if (way < 0.5) store.objects.delete(file)
       else {
-        const files = [{ name: 'search.json.zst', problem: 'one bit is wrong' }]
+        const files = [{ name: 'search.json', problem: 'one bit is wrong' }]
         await noteDamage(store, { accountId, snapshot: victim.holder, files }, { foundAt: at })
       }
       for (const one of snapshots) if (one.holder === victim.holder) one.isDamaged = true
