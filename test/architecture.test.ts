@@ -52,7 +52,17 @@ const arrows: Record<string, readonly string[]> = {
     'store port',
     'wording',
   ],
-  report: ['archive', 'config', 'errors', 'log', 'proofs', 'run', 'store port', 'wording'],
+  report: [
+    'archive',
+    'config',
+    'errors',
+    'log',
+    'proofs',
+    'run',
+    'store port',
+    'version',
+    'wording',
+  ],
   exporter: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'version', 'worker'],
   worker: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'store port', 'version'],
   run: [

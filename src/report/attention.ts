@@ -33,7 +33,7 @@ function judgeSnapshots(
   const broken = damaged.reduce((sum, { snapshots }) => sum + snapshots.length, 0)
   return [
     end === undefined && 'no good snapshot',
-    open.length > 0 && 'the newest snapshot is suspect',
+    open.length > 0 && 'a suspect snapshot, and no good one has followed',
     broken > 0 && plural(broken, 'damaged snapshot'),
     fromFuture.length > 0 && `${plural(fromFuture.length, 'snapshot')} from the future`,
   ].filter((text) => text !== false)

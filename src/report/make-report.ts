@@ -8,6 +8,7 @@ import type { Logger } from '../log.ts'
 import { type CopyStatus, readCopies } from '../run/copy-status.ts'
 import { ownersOf } from '../run/owners.ts'
 import type { ObjectStore } from '../store/object-store.ts'
+import { version } from '../version.ts'
 import { type ReportTerms, reportAccount } from './account-report.ts'
 import { findAttention } from './attention.ts'
 import { listDue } from './due-runs.ts'
@@ -60,6 +61,7 @@ export async function makeReport(
   return {
     since,
     until: now,
+    dashkeepVersion: version,
     store: store.url,
     schedule: schedule && { cron: schedule.cron, timeZone: schedule.timeZone },
     retention,

@@ -37,6 +37,8 @@ export interface Report {
   readonly since: Date
   /** When the report was made. It is the end of its span. */
   readonly until: Date
+  /** The version that made the report. */
+  readonly dashkeepVersion: string
   /** Address of the archive. */
   readonly store: string
   /** Undefined when no schedule is configured: then the report does not know when runs were due. */

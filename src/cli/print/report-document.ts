@@ -86,14 +86,16 @@ function composeOverview(accounts: readonly AccountReport[]): Block {
   return { kind: 'table', header, rows, right: [1, 2, 3, 4, 5] }
 }
 
-function composeTerms({ store, since, until, schedule, retention, accounts }: Report): Block[] {
+function composeTerms(report: Report): Block[] {
+  const { store, since, until, schedule, retention, accounts } = report
   const snapshots = accounts.reduce((sum, { stored }) => sum + stored.snapshots, 0)
   const bytes = accounts.reduce((sum, { stored }) => sum + stored.bytes, 0)
   return [
     facts([
+      ['Made', `${minute(until)} UTC by dashkeep ${report.dashkeepVersion}`],
       ['Archive', store],
       ['Holds', `${plural(snapshots, 'snapshot')}, ${formatBytes(bytes)}`],
-      ['Span', `${minute(since)} to ${minute(until)}`],
+      ['Span', `${minute(since)} to ${minute(until)} UTC`],
       ['Schedule', schedule ? `${schedule.cron} in ${schedule.timeZone}` : 'not configured'],
       ['Retention', describePolicy(retention)],
     ]),

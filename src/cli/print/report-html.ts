@@ -27,7 +27,8 @@ th, td { border-bottom: 1px solid #dde1e6; overflow-wrap: anywhere; padding: .3e
 tbody th { font-weight: 600; }
 thead th { border-bottom: 2px solid #8a94a3; font-size: .9em; }
 .facts th { color: #48525f; font-weight: normal; width: 9.5em; }
-.unbroken { white-space: nowrap; }
+.unbroken { font-size: .9em; white-space: nowrap; }
+td:last-child { min-width: 9em; }
 .right { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }
 .good, .bad { border-left: 4px solid; break-inside: avoid; list-style-position: inside; padding: .4em .8em; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .good { background: #eef7f0; border-color: #22813d; }
