@@ -267,6 +267,7 @@ describe('copies of the archive', () => {
       /s3:\/\/offsite[\s\S]*▲<\/span> behind[\s\S]*Account 10<\/bdi><\/a>: 2<\/li>/,
     )
     expect(text).toMatch(/s3:\/\/second[\s\S]*complete/)
+    expect(text).not.toContain('Copies that need attention')
     const account = (await pages.read('/accounts/10')).text
     expect(account).toMatch(/behind[\s\S]*data-label="Missing snapshots"[^>]*>2</)
     expect(account).toContain('href="/accounts/10/snapshots/S1"')
@@ -285,6 +286,9 @@ describe('copies of the archive', () => {
       expect(text).toContain(`</span> ${word}</span>`)
       if (status.error) expect(text).toContain('Cannot list &lt;s3&gt;: refused')
     }
+    expect((await pages.read('/')).text).toContain(
+      'Copies that need attention: <bdi>offsite</bdi>.',
+    )
   })
 
   it('block neither a page nor another copy when one does not answer', async () => {

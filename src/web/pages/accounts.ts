@@ -16,7 +16,7 @@ import { pageLinks, pageOf } from '../paging.ts'
 import { MAX_SEARCH } from '../requests.ts'
 import { sparkline } from '../sparkline.ts'
 import { stateOfAccount } from './account-state.ts'
-import { copiesSection } from './copies.ts'
+import { copiesNotice, copiesSection } from './copies.ts'
 import { hasRecords, proofCell } from './proofs.ts'
 
 /** Accounts in one table. */
@@ -36,11 +36,13 @@ export async function accountsPage(
   const shown = pageOf(found, page, PAGE_SIZE)
   // Sizes take long to read: the states come first.
   const sizes = read.readAt ? await overview.sizes(shown.items) : new Map()
+  const copies = read.readAt ? library.copies() : []
   const now = library.now()
   return {
     title: 'Accounts',
     body: html`${readNotice(read, now)}
 ${read.readAt && summary(read.lines, library.store.url)}
+${copiesNotice(copies)}
 ${read.lines.length > PAGE_SIZE && searchForm(q)}
 ${
   shown.items.length > 0
@@ -48,7 +50,7 @@ ${
     : q !== '' && html`<p class="notice">No account fits the search.</p>`
 }
 ${pageLinks(shown, (number) => address('/', { q, page: number }))}
-${read.readAt && copiesSection(library.copies(), { lines: read.lines, now })}
+${copiesSection(copies, { lines: read.lines, now })}
 ${overview.coverage && coverageSection(overview.coverage, now)}`,
     command: commandLine('status'),
     isPartial: read.readAt === undefined,

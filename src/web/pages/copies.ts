@@ -19,6 +19,17 @@ import type { AccountLine } from '../overview.ts'
 /** Accounts that are listed for one copy. */
 const MAX_BEHIND = 20
 
+/** Names the copies that are stale or cannot be read, as `status` reports them; nothing when none is. */
+export function copiesNotice(copies: readonly KnownCopy[]): Markup | undefined {
+  const bad = copies.filter(({ status: { last, problem } }) => {
+    const { accounts = [], error }: Partial<CopyStatus> = last?.value ?? {}
+    return (problem ?? error) !== undefined || accounts.some(({ stale }) => stale)
+  })
+  if (bad.length === 0) return undefined
+  const names = bad.map(({ name }, nth) => html`${nth > 0 && ', '}${outside(name)}`)
+  return html`<p class="notice suspect">Copies that need attention: ${names}.</p>`
+}
+
 /** How far each copy is behind the archive; nothing when no copy is configured. */
 export function copiesSection(
   copies: readonly KnownCopy[],

@@ -117,7 +117,7 @@ function comparisons(library: Library, view: AccountView, folder: SnapshotFolder
   return html`<ul class="actions">
 ${previous && link({ from: reference(previous), to: from }, 'Compare with the previous one')}
 ${hasService(library, view) && link({ from, to: serviceReference(view) }, 'Compare with the service now')}
-${link({ from }, 'Compare with …')}
+${link({ from }, 'Compare with another')}
 </ul>`
 }
 
