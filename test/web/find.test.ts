@@ -135,6 +135,25 @@ describe('a search that takes longer than a page may', () => {
     },
   )
 
+  it('misses nothing when the snapshot in which it ended is pruned', async () => {
+    let now = Date.UTC(2026, 10, 4)
+    const pages = await openPages([noDashboard, { dashboard: many }, { dashboard: many }], {
+      full: true,
+      now() {
+        now += 1000
+        return new Date(now)
+      },
+    })
+    const [, second = ''] = pages.manifests.map(({ snapshot }) => snapshot)
+    const { text } = await pages.read('/find?q=floor&in=10')
+    const next = /rel="next" href="([^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    expect(next).toContain(second)
+    for await (const { key } of pages.store.list(`10/${second}/`)) await pages.store.remove(key)
+    await pages.get('/accounts/10/refresh')
+    const ids = (await follow(pages, next)).flat()
+    expect(ids).toContain('dashboard:g')
+  })
+
   it('searches the whole copy of a file that is damaged, because its order may differ', async () => {
     let now = Date.UTC(2026, 10, 3)
     const turned = { dashboard: many.toReversed() }

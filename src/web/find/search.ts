@@ -168,17 +168,15 @@ function readPlace(from: string): Place | undefined {
   return { accountId, snapshot, type, object: Number(object) }
 }
 
-/** The export of a place. When the archive does not have it any more, the next older one, or the first. */
+/**
+ * The export of a place. When its snapshot was removed since, the whole export that held the place, or
+ * else the first one.
+ */
 function findPlace(exports: readonly StoredExport[], { snapshot, type, object }: Place) {
   const own = exports.findIndex((one) => one.manifest.snapshot === snapshot && one.type === type)
   if (own >= 0) return { begin: own, object }
-  return {
-    begin: Math.max(
-      0,
-      exports.findIndex(({ last }) => last < snapshot),
-    ),
-    object: 0,
-  }
+  const later = exports.findLastIndex((one) => one.type === type && one.last >= snapshot)
+  return { begin: Math.max(0, later), object: 0 }
 }
 
 /**
