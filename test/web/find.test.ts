@@ -61,7 +61,7 @@ describe('a search in all snapshots of an account', () => {
       texts += 1
       last = text
       const [, next] = /rel="next" href="([^"]*)"/.exec(text) ?? []
-      if (next !== undefined) expect(text).toMatch(/Searched the snapshots after /)
+      if (next !== undefined) expect(text).toMatch(/Searched all snapshots after /)
       path = next?.replaceAll('&amp;', '&')
     }
     expect(texts).toBeGreaterThan(1)

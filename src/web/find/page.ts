@@ -89,17 +89,20 @@ function continuation(scope: Scope, ending: Ending, text: string): Markup {
   return html`<p class="notice">${progressOf(scope, ending)} <a rel="next" href="${href}">Continue the search</a></p>`
 }
 
-function progressOf(scope: Scope, { stored, object }: Ending): Markup {
+function progressOf({ kind }: Scope, { stored, object }: Ending): Markup {
   const { last, type, manifest } = stored
-  const time = timeOf(new Date(snapshotTime(last) ?? manifest.takenAt))
-  const inside = html`the first ${plural(object, 'object')} of type ${type}`
-  if (scope.kind === 'snapshot') return html`Searched ${inside}.`
-  const done =
-    scope.kind === 'account'
-      ? html`Searched the snapshots after ${time}`
-      : html`Searched the accounts with an id below ${manifest.account.id}`
-  const where = scope.kind === 'account' ? 'this snapshot' : 'this account'
-  return object === 0 ? html`${done}.` : html`${done}, and ${inside} of ${where}.`
+  const { id } = manifest.account
+  const part = object > 0 && html`Searched the first ${plural(object, 'object')} of type ${type}`
+  if (kind === 'snapshot') return html`${part}.`
+  if (kind === 'all') {
+    return part
+      ? html`${part} of account ${id}, and all accounts with a lower id.`
+      : html`Searched all accounts with an id below ${id}.`
+  }
+  const time = timeOf(snapshotTime(last) ?? new Date(manifest.takenAt))
+  return part
+    ? html`${part} in the snapshot of ${time}, and all newer snapshots.`
+    : html`Searched all snapshots after ${time}.`
 }
 
 function findingTable(scope: Scope, objects: readonly Finding[], text: string): Markup {
