@@ -48,11 +48,11 @@ export async function makeReport(
   const unread = copies.flatMap(({ error }) => error ?? [])
   if (only === undefined || only.accountId !== undefined) {
     const findConfigured = createFinder(config, found)
-    const hasLocks = config.store?.lock !== undefined
-    const reading = { accountId: only?.accountId, findConfigured, hasLocks, signal }
-    for await (const { unread: its, ...account } of readAccounts(store, terms, reading)) {
+    const reading = { accountId: only?.accountId, findConfigured, signal }
+    for await (const account of readAccounts(store, terms, reading)) {
       accounts.push(judge({ ...account, copies: findCopies(copies, account.accountId) }))
-      unread.push(...its)
+      // Without a configured lock, the server may be one that knows none.
+      if (config.store?.lock !== undefined) unread.push(...[account.locks?.error ?? []].flat())
     }
   }
   const missing = config.accounts.filter(({ name }) => !found.has(name))
@@ -131,7 +131,7 @@ function reportMissing(
       isConfigured: true,
       stored: { snapshots: 0, bytes: 0 },
       locks: undefined,
-      proofs: reportProofs({ accountId: 0, proofs: [], unreadable: [] }, terms),
+      proofs: reportProofs({ proofs: [], unreadable: [] }, terms),
       copies: [],
     }),
   )

@@ -17,8 +17,6 @@ const READS_AT_ONCE = 16
 /** An account of the archive, before its copies and its need of attention are known. */
 export type ReadAccount = Omit<AccountReport, 'attention' | 'copies'> & {
   readonly accountId: number
-  /** What could not be read. */
-  readonly unread: readonly string[]
 }
 
 /** How an account of the archive appears in the configuration. */
@@ -31,8 +29,6 @@ interface ReadOptions {
   readonly accountId?: number | undefined
   /** Finds an account in the configuration by its id, and by the name that a manifest recorded. */
   readonly findConfigured: (accountId: number, recorded: string | undefined) => ConfiguredAccount
-  /** Whether the report needs the locks of the store. If not, a server may be unable to tell. */
-  readonly hasLocks: boolean
   readonly signal?: AbortSignal | undefined
 }
 
@@ -69,7 +65,6 @@ async function readAccount(
   })
   const { name, configuredAs: recorded } = findNames(snapshots)
   const configured = findConfigured(accountId, recorded)
-  const { locks, error } = await tryReadLocks(store, snapshots, terms, options)
   const archive = { snapshots, fromFuture: future, unfinished, pins }
   const bytes = folders.reduce((sum, folder) => sum + sizeOf(folder), 0)
   return {
@@ -78,9 +73,8 @@ async function readAccount(
     accountId,
     name,
     stored: { snapshots: complete.length, bytes },
-    locks,
+    locks: await readLocks(store, snapshots, { now: terms.now, signal }),
     proofs: reportProofs(await readProofs(store, accountId, { signal }), terms),
-    unread: error === undefined ? [] : [error.message],
   }
 }
 
@@ -91,20 +85,5 @@ function findNames(snapshots: readonly ReadSnapshot[]): { name?: string; configu
   return {
     ...(name !== undefined && { name }),
     ...(configuredAs !== undefined && { configuredAs }),
-  }
-}
-
-/** As `readLocks`, but returns the error. Without configured locks, a failure means: no locks. */
-async function tryReadLocks(
-  store: ObjectStore,
-  snapshots: readonly ReadSnapshot[],
-  { now }: ReportTerms,
-  { signal, hasLocks }: ReadOptions,
-): Promise<Pick<AccountReport, 'locks'> & { error?: Error }> {
-  try {
-    return { locks: await readLocks(store, snapshots, { now, signal }) }
-  } catch (error) {
-    signal?.throwIfAborted()
-    return { locks: undefined, ...(hasLocks && { error: error as Error }) }
   }
 }

@@ -5,13 +5,15 @@ import type { ReadSnapshot } from './read-snapshot.ts'
 
 /** Until when the server locks the files of two snapshots; undefined for one that is not locked. */
 export interface SnapshotLocks {
-  readonly oldest: Date | undefined
-  readonly newest: Date | undefined
+  readonly oldest?: Date | undefined
+  readonly newest?: Date | undefined
+  /** Why the server does not tell. */
+  readonly error?: string | undefined
 }
 
 /**
  * Asks for the locks of the oldest and the newest readable snapshot. Returns undefined when the store
- * has no locks, or when neither is locked. Throws when the server cannot tell.
+ * has no locks, or when neither is locked.
  */
 export async function readLocks(
   store: ObjectStore,
@@ -25,9 +27,14 @@ export async function readLocks(
     const until = await readEnd(store, manifest, { signal })
     return until !== undefined && until > now ? until : undefined
   }
-  const newest = await read(last)
-  const oldest = first === last ? newest : await read(first)
-  return oldest === undefined && newest === undefined ? undefined : { oldest, newest }
+  try {
+    const newest = await read(last)
+    const oldest = first === last ? newest : await read(first)
+    return oldest === undefined && newest === undefined ? undefined : { oldest, newest }
+  } catch (error) {
+    signal?.throwIfAborted()
+    return { error: (error as Error).message }
+  }
 }
 
 /** The end of the first lock that ends; undefined when a file of the snapshot has no lock. */

@@ -29,7 +29,7 @@ export interface ProofReport extends Readonly<Record<ProofKind, ProofCounts>> {
 
 /** Reports on the recorded checks of an account. Records from the future do not count. Pure. */
 export function reportProofs(
-  records: AccountProofs,
+  records: Pick<AccountProofs, 'proofs' | 'unreadable'>,
   { since, now }: { since: Date; now: Date },
 ): ProofReport {
   const judgement = judgeProofs(records, now)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createCalendar } from '../../src/config/calendar.ts'
 import { countDueRuns, listDue } from '../../src/report/due-runs.ts'
 import type { ReadSnapshot } from '../../src/report/read-snapshot.ts'
+import { halfPast, zoneNames } from './simulated-zone.ts'
 
 const hourMs = 3600_000
 const now = new Date('2026-11-10T12:00:00Z')
@@ -80,6 +81,17 @@ describe('a due run', () => {
 })
 
 describe('the list of due runs', () => {
+  it.each(zoneNames)('has each day of a year in %s once, also where clocks change', (timeZone) => {
+    const span = { since: new Date('2026-01-03'), now: new Date('2026-12-29') }
+    for (const hour of [1, 2, 14]) {
+      const expected = halfPast(timeZone, [hour])
+      const calendar = createCalendar({ cron: `30 ${hour} * * *`, timeZone })
+      expect(listDue(calendar, span)).toEqual(
+        expected.filter((time) => time >= span.since && time <= span.now),
+      )
+    }
+  })
+
   it('begins with a run that is due at the first moment, and ends with one at the last', () => {
     const calendar = createCalendar({ cron: '0 3 * * *', timeZone: 'UTC' })
     const since = new Date('2026-11-05T03:00:00Z')

@@ -33,7 +33,7 @@ export async function simulateYear(seed: number): Promise<SimulatedYear> {
     values[Math.floor(random() * values.length)] as Value
   const lockMs = pick([undefined, 5 * dayMs, 40 * dayMs])
   const timeZone = pick(zoneNames)
-  const hours = pick([[2], [1], [2, 14]])
+  const hours = pick([[1], [2], [14]])
   const policies = [
     { daily: 10, weekly: 8 },
     { withinMs: 60 * dayMs },

@@ -19,8 +19,7 @@ async function followUps(...taken: { day: number; objects: number; acceptFall?: 
     await takeSnapshot(source, store, { takenAt, types: ['search'], acceptFall })
   }
   const findConfigured = () => ({ configuredAs: undefined, isConfigured: true })
-  const options = { findConfigured, hasLocks: false }
-  const [account] = await Array.fromAsync(readAccounts(store, terms, options))
+  const [account] = await Array.fromAsync(readAccounts(store, terms, { findConfigured }))
   return account?.suspects.map(({ followedBy }) => followedBy?.accepted)
 }
 

@@ -183,6 +183,7 @@ function roundOff(value: number): number {
 
 function describeLocks({ locks }: AccountReport): string {
   if (locks === undefined) return 'no'
+  if (locks.error !== undefined) return `not known: ${locks.error}`
   const end = (until: Date | undefined) => (until ? `until ${minute(until)}` : 'not locked')
   return `newest ${end(locks.newest)}, oldest ${end(locks.oldest)}`
 }

@@ -34,7 +34,7 @@ export function declareJudgingVerbs(program: Command, run: Run): void {
   common(program.command('report'))
     .summary('report what was backed up since a date, for an audit')
     .description(
-      'Reports for each account which runs were due and which of them made a good snapshot, suspect and damaged snapshots, gaps, retention, locks and copies. Reads every manifest of the archive; the schedule of the configuration says when runs were due. Exit code 3 when something could not be read; problems that the report describes do not change the exit code.',
+      'Reports for each account which runs were due and which of them made a good snapshot, suspect and damaged snapshots, gaps, retention, locks, recorded checks and copies. Reads every manifest of the archive; the schedule of the configuration says when runs were due. Exit code 3 when something could not be read; problems that the report describes do not change the exit code.',
     )
     .addOption(onlyAccount())
     .option('--since <when>', 'begin of the span, such as 2026-11-01 or 90d', '90d')
