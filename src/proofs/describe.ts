@@ -2,7 +2,7 @@
 
 import { formatAge, formatTime, plural } from '../wording.ts'
 import { type ProofGap, type ProofJudgement, provenAt } from './judge.ts'
-import type { Proof } from './proof.ts'
+import type { ProofSummary } from './proof.ts'
 
 /** Says why an account is not proven, such as `the newest proof is 9 days old`. */
 export function describeGap(judgement: ProofJudgement, gap: ProofGap, now: Date): string {
@@ -12,7 +12,7 @@ export function describeGap(judgement: ProofJudgement, gap: ProofGap, now: Date)
   return `the newest proof is of ${formatTime(at)} (${formatAge(at, now)})`
 }
 
-function describeFailure({ kind, startedAt, defects, problems }: Proof): string {
+function describeFailure({ kind, startedAt, defects, problems }: ProofSummary): string {
   const [first = 'no reason is recorded'] = problems
   const more = defects > 1 ? `, and ${plural(defects - 1, 'more problem')}` : ''
   return `the ${kind} of ${formatTime(startedAt)} failed: ${first}${more}`

@@ -1,17 +1,17 @@
 import { isFromFuture } from '../archive/future.ts'
-import { type Proof, type ProofError, type ProofKind, proofKinds } from './proof.ts'
+import { type ProofError, type ProofKind, type ProofSummary, proofKinds } from './proof.ts'
 import { type AccountProofs, isWhole } from './read.ts'
 
 /** What the records of an account prove at a moment. */
 export interface ProofJudgement {
   /** The newest good `verify` of every snapshot; undefined when there is none. */
-  readonly verify: Proof | undefined
+  readonly verify: ProofSummary | undefined
   /** The newest good drill; undefined when there is none. */
-  readonly drill: Proof | undefined
+  readonly drill: ProofSummary | undefined
   /** Of each kind, the newest failed check, unless a later good one of the whole account followed. */
-  readonly failed: readonly Proof[]
+  readonly failed: readonly ProofSummary[]
   /** Records from the future. They prove nothing. */
-  readonly fromFuture: readonly Proof[]
+  readonly fromFuture: readonly ProofSummary[]
   /** Records that cannot be read. They prove nothing. */
   readonly unreadable: readonly ProofError[]
 }
@@ -21,10 +21,10 @@ export interface ProofJudgement {
  * the account, but its failure counts. Pure.
  */
 export function judgeProofs(
-  { proofs, unreadable }: Pick<AccountProofs, 'proofs' | 'unreadable'>,
+  { proofs, unreadable }: Pick<AccountProofs<ProofSummary>, 'proofs' | 'unreadable'>,
   now: Date,
 ): ProofJudgement {
-  const isFuture = ({ startedAt }: Proof) => isFromFuture({ takenAt: startedAt }, now)
+  const isFuture = ({ startedAt }: ProofSummary) => isFromFuture({ takenAt: startedAt }, now)
   const past = proofs.filter((proof) => !isFuture(proof))
   const ofKind = (kind: ProofKind) => past.filter((proof) => proof.kind === kind)
   const newestGood = (kind: ProofKind) => ofKind(kind).findLast(isWhole)

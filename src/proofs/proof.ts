@@ -72,6 +72,9 @@ export type Proof = Readonly<Omit<ProofDocument, 'formatVersion'>> & {
   readonly key: string
 }
 
+/** A record without the names of its snapshots, of which there may be thousands. */
+export type ProofSummary = Omit<Proof, 'snapshots'>
+
 /** A record is damaged, was edited or moved, or is of a newer format. It proves nothing. */
 export class ProofError extends DashkeepError {}
 

@@ -8,24 +8,26 @@ import {
   type Proof,
   ProofError,
   type ProofKey,
+  type ProofSummary,
   parseProofKey,
   proofKinds,
   unusable,
 } from './proof.ts'
 
 /** Records of one account. */
-export interface AccountProofs {
+export interface AccountProofs<One extends ProofSummary = Proof> {
   readonly accountId: number
   /** Oldest first. */
-  readonly proofs: readonly Proof[]
+  readonly proofs: readonly One[]
   /** Records that are damaged, moved or of a newer format. They prove nothing. */
   readonly unreadable: readonly ProofError[]
 }
 
 /** Records that are read of one account at most; the newest ones. */
 const MAX_READ = 2000
-/** Records of one kind that `readNewestProofs` reads of one account at most. */
-const MAX_WALKED = 50
+/** Records of one kind that `readNewestProofs` reads of one account at most, past and future ones. */
+const MAX_PAST = 50
+const MAX_FUTURE = 5
 /** Records of an account read at once, and accounts read at once. */
 const READS_AT_ONCE = 16
 const ACCOUNTS_AT_ONCE = 8
@@ -50,6 +52,19 @@ export async function readProofs(
   return collect(accountId, read)
 }
 
+/** What `readNewestProofs` reads, and what it may leave out. */
+interface NewestOptions extends ReadOptions {
+  readonly now: Date
+  readonly accountId?: number | undefined
+  /** Leaves out all other accounts. */
+  readonly only?: ReadonlySet<number> | undefined
+  /**
+   * The records that an earlier call needed, by key. They are not read again, because no record ever
+   * changes. The call adds what it reads, and removes what it no longer needs.
+   */
+  readonly known?: Map<string, ProofSummary> | undefined
+}
+
 /**
  * Reads the records that decide about each account at the time `now`: of each kind, from the newest
  * one back to the newest that proves the whole account. This is one listing, and normally two records
@@ -57,34 +72,24 @@ export async function readProofs(
  */
 export async function* readNewestProofs(
   store: ObjectStore,
-  options: ReadOptions & {
-    readonly now: Date
-    readonly accountId?: number | undefined
-    /** Leaves out all other accounts. */
-    readonly only?: ReadonlySet<number> | undefined
-    /**
-     * The records that an earlier call has read, by key. They are not read again, because no record
-     * ever changes. The call adds what it reads, and removes what no longer exists.
-     */
-    readonly known?: Map<string, Proof> | undefined
-  },
-): AsyncGenerator<AccountProofs> {
+  options: NewestOptions,
+): AsyncGenerator<AccountProofs<ProofSummary>> {
   const { accountId, only, known } = options
   const keys = await Array.fromAsync(listProofs(store, options))
-  const listed = new Set(keys.map(({ key }) => key))
-  for (const key of known?.keys() ?? [])
-    if (key.startsWith(prefixOf(accountId)) && !listed.has(key)) known?.delete(key)
   const accounts = [...Map.groupBy(keys, ({ accountId }) => accountId)].filter(
     ([accountId]) => only?.has(accountId) !== false,
   )
+  const needed = new Set<string>()
   const read = async ([accountId, own]: [number, ProofKey[]]) => {
     const walked = proofKinds.map((kind) => {
       const ofKind = own.filter((key) => key.kind === kind)
-      return readBack(store, ofKind, options)
+      return readBack(store, ofKind, { ...options, needed })
     })
     return collect(accountId, (await Promise.all(walked)).flat())
   }
   yield* pMapIterable(accounts, read, { concurrency: ACCOUNTS_AT_ONCE })
+  for (const key of known?.keys() ?? [])
+    if (key.startsWith(prefixOf(accountId)) && !needed.has(key)) known?.delete(key)
 }
 
 /** Lists the keys of records, sorted by account and time. Leaves out files with other names. */
@@ -103,25 +108,37 @@ function prefixOf(accountId: number | undefined): string {
 }
 
 /** Whether a record proves its account: it is good, and not only of some snapshots. */
-export function isWhole({ result, scope }: Proof): boolean {
+export function isWhole({ result, scope }: ProofSummary): boolean {
   return result === 'good' && scope !== 'some'
 }
 
+/** Reads records of one kind, newest first. Records from the future only to name them. */
 async function readBack(
   store: ObjectStore,
   keys: readonly ProofKey[],
-  options: ReadOptions & { now: Date; known?: Map<string, Proof> | undefined },
-): Promise<(Proof | ProofError)[]> {
-  const found: (Proof | ProofError)[] = []
-  for (const key of keys.slice(-MAX_WALKED).toReversed()) {
-    const read = options.known?.get(key.key) ?? (await tryRead(store, key, options))
+  { known, needed, ...options }: NewestOptions & { readonly needed: Set<string> },
+): Promise<(ProofSummary | ProofError)[]> {
+  const isFuture = ({ startedAt }: { startedAt: Date }) =>
+    isFromFuture({ takenAt: startedAt }, options.now)
+  const future = keys.filter(isFuture).slice(0, MAX_FUTURE)
+  const past = keys.filter((key) => !isFuture(key)).slice(-MAX_PAST)
+  const found: (ProofSummary | ProofError)[] = []
+  for (const key of [...future, ...past.toReversed()]) {
+    const read = known?.get(key.key) ?? summarize(await tryRead(store, key, options))
     if (read === undefined) continue
     found.push(read)
     if (read instanceof ProofError) continue
-    options.known?.set(key.key, read)
-    if (isWhole(read) && !isFromFuture({ takenAt: read.startedAt }, options.now)) break
+    needed.add(key.key)
+    known?.set(key.key, read)
+    if (isWhole(read) && !isFuture(read)) break
   }
   return found
+}
+
+function summarize(read: Proof | ProofError | undefined): ProofSummary | ProofError | undefined {
+  if (read === undefined || read instanceof ProofError) return read
+  const { snapshots: _, ...summary } = read
+  return summary
 }
 
 /** Returns undefined for a record that was removed since the listing. */
@@ -143,12 +160,12 @@ async function tryRead(
   }
 }
 
-function collect(
+function collect<One extends ProofSummary>(
   accountId: number,
-  read: readonly (Proof | ProofError | undefined)[],
-): AccountProofs {
+  read: readonly (One | ProofError | undefined)[],
+): AccountProofs<One> {
   const proofs = read.filter((one) => one !== undefined && !(one instanceof ProofError))
   const unreadable = read.filter((one) => one instanceof ProofError)
-  const byTime = (a: Proof, b: Proof) => a.startedAt.getTime() - b.startedAt.getTime()
+  const byTime = (a: One, b: One) => a.startedAt.getTime() - b.startedAt.getTime()
   return { accountId, proofs: proofs.toSorted(byTime), unreadable }
 }

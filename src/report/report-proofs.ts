@@ -1,5 +1,5 @@
 import { judgeProofs } from '../proofs/judge.ts'
-import type { Proof, ProofKind } from '../proofs/proof.ts'
+import type { ProofKind, ProofSummary } from '../proofs/proof.ts'
 import type { AccountProofs } from '../proofs/read.ts'
 
 /** The recorded checks of one kind. */
@@ -9,12 +9,12 @@ interface ProofCounts {
   readonly failed: number
   /** The newest good check of the whole account, also before the span. */
   readonly newestGood:
-    | Pick<Proof, 'startedAt' | 'snapshotCount' | 'objects' | 'equal' | 'sealed'>
+    | Pick<ProofSummary, 'startedAt' | 'snapshotCount' | 'objects' | 'equal' | 'sealed'>
     | undefined
 }
 
 /** A check that found a problem. */
-interface FailedProof extends Pick<Proof, 'kind' | 'startedAt' | 'defects' | 'problems'> {
+interface FailedProof extends Pick<ProofSummary, 'kind' | 'startedAt' | 'defects' | 'problems'> {
   /** Whether no good check of the whole account has followed. */
   readonly isOpen: boolean
 }
@@ -53,11 +53,11 @@ export function reportProofs(
   return { verify: count('verify'), drill: count('drill'), failures, unreadable }
 }
 
-function isOpen(startedAt: Date, newestGood: Proof | undefined): boolean {
+function isOpen(startedAt: Date, newestGood: ProofSummary | undefined): boolean {
   return newestGood === undefined || newestGood.startedAt <= startedAt
 }
 
-function summarize(proof: Proof): ProofCounts['newestGood'] {
+function summarize(proof: ProofSummary): ProofCounts['newestGood'] {
   const { startedAt, snapshotCount, objects, equal, sealed } = proof
   return { startedAt, snapshotCount, objects, equal, sealed }
 }

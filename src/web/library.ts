@@ -7,7 +7,7 @@ import { type Manifest, ManifestError } from '../archive/manifest.ts'
 import { listPins } from '../archive/pins.ts'
 import type { ProofJudgement } from '../proofs/judge.ts'
 import { judgeAllProofs } from '../proofs/judge-all.ts'
-import type { Proof } from '../proofs/proof.ts'
+import type { ProofSummary } from '../proofs/proof.ts'
 import { type ObjectEntry, readCatalogue } from '../restore/catalogue.ts'
 import { snapshotSource } from '../restore/source.ts'
 import { cacheManifests, createCache } from './cache.ts'
@@ -89,7 +89,7 @@ export function openLibrary(
   const store = cacheManifests(options.store)
   const lists = createCache<ListedObject[]>(MAX_OBJECTS, ({ length }) => length)
   const catalogues = createCache<ObjectEntry[]>(MAX_OBJECTS, ({ length }) => length)
-  const library = { ...options, store, known: new Map<string, Proof>() }
+  const library = { ...options, store, known: new Map<string, ProofSummary>() }
   return {
     ...library,
     overview: openOverview(library, { patienceMs }),
@@ -120,7 +120,7 @@ async function readLists({ store, read }: LibraryOptions, manifest: Manifest) {
 /** What the listings are read with. */
 interface Reading extends LibraryOptions {
   /** The proof records that have been read. They never change. */
-  readonly known: Map<string, Proof>
+  readonly known: Map<string, ProofSummary>
 }
 
 /** Keeps the listings of accounts for a while: the pages of one account need the same one. */

@@ -6,7 +6,7 @@ import { type AccountJudgement, judgeAccount } from '../archive/status.ts'
 import { DashkeepError } from '../errors.ts'
 import { findProofGap, type ProofGap, type ProofJudgement } from '../proofs/judge.ts'
 import { judgeAllProofs } from '../proofs/judge-all.ts'
-import type { Proof } from '../proofs/proof.ts'
+import type { ProofSummary } from '../proofs/proof.ts'
 import { type AccountSize, readSize } from './account-size.ts'
 import { createCache } from './cache.ts'
 import { createKept, type Kept, waitAtMost } from './kept.ts'
@@ -85,7 +85,7 @@ const MAX_AWAITED = 20
 
 /** Opens the overview. It reads nothing until it is asked for. */
 export function openOverview(
-  library: LibraryOptions & { readonly known: Map<string, Proof> },
+  library: LibraryOptions & { readonly known: Map<string, ProofSummary> },
   { patienceMs }: { patienceMs: number },
 ): Overview {
   const { store, now, read, known, askCoverage } = library

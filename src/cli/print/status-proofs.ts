@@ -1,6 +1,6 @@
 import { describeFuture, describeGap } from '../../proofs/describe.ts'
 import { provenAt } from '../../proofs/judge.ts'
-import type { Proof } from '../../proofs/proof.ts'
+import type { ProofSummary } from '../../proofs/proof.ts'
 import { formatAge } from '../../wording.ts'
 import { printHint, type Terminal } from '../terminal.ts'
 import type { Line, LineProofs } from './status-line.ts'
@@ -44,7 +44,7 @@ export function proofsToJson({ judgement, gap }: LineProofs, now: Date): object 
   }
 }
 
-function proofToJson(proof: Proof): object {
+function proofToJson(proof: ProofSummary): object {
   const { key, kind, startedAt, snapshotCount, objects, equal, sealed, defects, problems } = proof
   return { key, kind, startedAt, snapshotCount, objects, equal, sealed, defects, problems }
 }

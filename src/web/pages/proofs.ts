@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { describeIgnored } from '../../proofs/describe.ts'
 import type { ProofJudgement } from '../../proofs/judge.ts'
-import { type Proof, type ProofKind, proofKinds } from '../../proofs/proof.ts'
+import { type ProofKind, type ProofSummary, proofKinds } from '../../proofs/proof.ts'
 import { plural } from '../../wording.ts'
 import { type Markup, reasonList, stateLabel, timeWithAge } from '../markup.ts'
 
@@ -51,11 +51,11 @@ function ofKind(proofs: ProofJudgement, kind: ProofKind) {
   return { good: proofs[kind], failed: proofs.failed.find((one) => one.kind === kind) }
 }
 
-function failedLabel(failed: Proof | undefined): Markup | undefined {
+function failedLabel(failed: ProofSummary | undefined): Markup | undefined {
   return failed && html`${stateLabel('damaged', 'failed')} `
 }
 
-function describeGood({ snapshotCount, objects, equal, sealed }: Proof): string {
+function describeGood({ snapshotCount, objects, equal, sealed }: ProofSummary): string {
   const unread = sealed > 0 ? `, ${plural(sealed, 'encrypted file')} only as stored bytes` : ''
   return `${plural(snapshotCount, 'snapshot')}, ${equal} of ${plural(objects, 'object')} equal${unread}`
 }
