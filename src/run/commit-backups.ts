@@ -15,8 +15,8 @@ import type { ReadOptions } from '../archive/read-objects.ts'
 import type { Config, GitConfig } from '../config/config.ts'
 import { formatDuration } from '../config/duration.ts'
 import { openEncryption, scanLimitsOf } from '../open.ts'
-import { type GitFolder, openGitFolder, openGitRepository } from '../restore/git/git-folder.ts'
-import { newestCommitted, refuseOtherAccount, replay } from '../restore/git/replay.ts'
+import { openGitFolder, openGitRepository } from '../restore/git/git-folder.ts'
+import { haveEqualFiles, refuseOtherAccount, replay } from '../restore/git/replay.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { AfterRunOptions, WarningsByAccount } from './copy-backups.ts'
 import { createTimeLimit } from './time-limit.ts'
@@ -46,10 +46,13 @@ export async function commitAccounts(
   try {
     const repository = await openGitRepository(git.folder, { env, signal })
     const read = { opener: await openEncryption(config, env), limits: scanLimitsOf(config), signal }
+    const committed = findNewest(repository.snapshots)
+    const interrupted = new Set(repository.interrupted.flatMap((name) => readAccountId(name) ?? []))
     // First, because what an interrupted run has staged is in the way of the other accounts.
-    const interrupted = repository.interrupted.flatMap((name) => readAccountId(name) ?? [])
     for (const accountId of new Set([...interrupted, ...accounts])) {
-      const about = { ...options, store, read, signal }
+      const newest = committed.get(accountId) ?? ''
+      const isInterrupted = interrupted.has(accountId)
+      const about = { ...options, store, read, signal, newest, isInterrupted }
       const done = await commitAccount(join(git.folder, String(accountId)), accountId, about).catch(
         (error) => ({ commits: 0, problem: limit.explain(error).message }),
       )
@@ -76,28 +79,36 @@ interface CommittedAccounts {
   readonly accounts: ReadonlySet<number>
 }
 
-/** Commits what a folder lacks of its account. Returns the number of commits, and the first problem. */
+interface CommitOptions extends AfterRunOptions {
+  readonly store: ObjectStore
+  readonly read: ReadOptions
+  readonly signal: AbortSignal
+  /** The newest committed snapshot of the account; empty without one. */
+  readonly newest: string
+  /** Whether an earlier run was stopped before it committed. */
+  readonly isInterrupted: boolean
+}
+
+/**
+ * Commits what a folder lacks of its account. Does not touch the folder when nothing has changed.
+ * Returns the number of commits, and the first problem.
+ */
 async function commitAccount(
   path: string,
   accountId: number,
-  {
-    store,
-    read,
-    env,
-    now,
-    signal,
-  }: AfterRunOptions & { store: ObjectStore; read: ReadOptions; signal: AbortSignal },
+  options: CommitOptions,
 ): Promise<{ commits: number; problem: string | undefined }> {
-  const folder = await openGitFolder(path, { env, signal })
-  await refuseOtherAccount(folder, accountId)
+  const { store, read, env, now, signal, newest, isInterrupted } = options
   const listed = await Array.fromAsync(listFolders(store, { accountId, signal }))
   const past = listed.filter((one) => one.complete && !isFromFuture(one, now()))
-  const newest = newestCommitted(folder) ?? ''
   const open = leaveOutSharers(past.filter(({ snapshot }) => snapshot > newest))
+  const before = isInterrupted ? undefined : await readCommitted(accountId, options)
   // Writes the files of the last commit again, because a stopped run may have left others.
-  const again = folder.interrupted ? past.filter(({ snapshot }) => snapshot === newest) : []
-  const folders = [...again, ...open]
-  const before = await readCommitted(folder, newest, { store, accountId, read })
+  const again = isInterrupted ? past.filter(({ snapshot }) => snapshot === newest) : []
+  const folders = [...again, ...(await leaveOutEqual(open, before, options))]
+  if (folders.length === 0) return { commits: 0, problem: undefined }
+  const folder = await openGitFolder(path, { env, signal })
+  await refuseOtherAccount(folder, accountId)
   let commits = 0
   let problem: string | undefined
   for await (const step of replay(folder, { store, folders, read, before }, {})) {
@@ -117,13 +128,37 @@ function leaveOutSharers(folders: readonly SnapshotFolder[]): SnapshotFolder[] {
   return folders.filter((folder, index) => index === folders.length - 1 || hasFiles(folder))
 }
 
-/** The manifest of the newest committed snapshot. Undefined when the files may have changed since. */
+/** The manifest of the newest committed snapshot; undefined when the archive has it no longer. */
 async function readCommitted(
-  folder: GitFolder,
-  snapshot: string,
-  { store, accountId, read }: { store: ObjectStore; accountId: number; read: ReadOptions },
+  accountId: number,
+  { store, read, newest }: CommitOptions,
 ): Promise<Manifest | undefined> {
-  if (snapshot === '' || folder.interrupted) return undefined
-  const found = await tryReadManifest(store, accountId, snapshot, read)
+  if (newest === '') return undefined
+  const found = await tryReadManifest(store, accountId, newest, read)
   return found instanceof ManifestError ? undefined : found.manifest
+}
+
+/** Leaves out the oldest snapshots as long as they have the files of the committed one. */
+async function leaveOutEqual(
+  folders: readonly SnapshotFolder[],
+  before: Manifest | undefined,
+  { store, read }: CommitOptions,
+): Promise<readonly SnapshotFolder[]> {
+  if (before === undefined) return folders
+  for (const [index, { accountId, snapshot }] of folders.entries()) {
+    const found = await tryReadManifest(store, accountId, snapshot, read)
+    const isEqual = !(found instanceof ManifestError) && haveEqualFiles(before, found.manifest)
+    if (!isEqual) return folders.slice(index)
+  }
+  return []
+}
+
+/** The newest of the committed snapshots of each account, by id. */
+function findNewest(snapshots: ReadonlySet<string>): Map<number, string> {
+  const newest = new Map<number, string>()
+  for (const trailer of [...snapshots].sort()) {
+    const [account = '', snapshot = ''] = trailer.split('/')
+    newest.set(Number(account), snapshot)
+  }
+  return newest
 }

@@ -47,6 +47,8 @@ export interface GitFolder {
 /** A repository that holds the folders of several accounts. */
 export interface GitRepository {
   readonly root: string
+  /** The committed snapshots of all accounts, as the trailers of the folder's history name them. */
+  readonly snapshots: ReadonlySet<string>
   /** Names of the subfolders in which an earlier run was stopped before it committed. */
   readonly interrupted: readonly string[]
   push(): Promise<void>
@@ -62,7 +64,7 @@ export async function openGitRepository(path: string, options: GitOptions): Prom
   const interrupted = (await readdir(path)).filter((name) =>
     existsSync(noteOf(gitDir, `${prefix}${name}/`)),
   )
-  return { root, interrupted, push: () => push(git) }
+  return { root, snapshots: await readTrailers(git), interrupted, push: () => push(git) }
 }
 
 /**

@@ -75,7 +75,7 @@ export async function* replay(
     const { manifest } = stored
     if (manifest.suspect && !allowSuspect) {
       yield { snapshot, result: 'suspect', reasons: manifest.suspect.reasons }
-    } else if (before && contentOf(before) === contentOf(manifest)) {
+    } else if (before && haveEqualFiles(before, manifest)) {
       yield { snapshot, result: 'unchanged' }
     } else {
       const step = await commitOne(folder, manifest, { store, read, overwrite })
@@ -83,6 +83,11 @@ export async function* replay(
       yield step
     }
   }
+}
+
+/** Whether two snapshots are restored to equal files. Compares what their manifests say. */
+export function haveEqualFiles(one: Manifest, other: Manifest): boolean {
+  return contentOf(one) === contentOf(other)
 }
 
 /** Everything that the files of a snapshot depend on. */
