@@ -52,7 +52,8 @@ export async function makeReport(
     for await (const account of readAccounts(store, terms, reading)) {
       accounts.push(judge({ ...account, copies: findCopies(copies, account.accountId) }))
       // Without a configured lock, the server may be one that knows none.
-      if (config.store?.lock !== undefined) unread.push(...[account.locks?.error ?? []].flat())
+      const error = config.store?.lock && account.locks?.error
+      if (error !== undefined) unread.push(error)
     }
   }
   const missing = config.accounts.filter(({ name }) => !found.has(name))
