@@ -1,11 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { sampleObjects } from '../../src/sandbox/sample-account.ts'
 import { startS3Server } from '../s3-server/s3-server.ts'
 import { neverAnswer, refuse, serverCredentials, startServer } from '../s3-server/stub.ts'
 import { startWorker } from '../worker/start-worker.ts'
 import { until } from './run-dashkeep.ts'
-import { readTree, startTrial } from './trial.ts'
+import { readTree, shopId, startTrial } from './trial.ts'
 
 /** A trial whose configured archive and copy are folders, with one snapshot in both. */
 async function startWithCopy() {
@@ -177,5 +178,26 @@ describe('copies after a run', () => {
       exitCode: 3,
     })
     expect(worker.log().some(({ msg }) => msg === 'run interrupted')).toBe(false)
+  })
+
+  it.each([
+    ['lack something', { copies: [{ name: 'broken', url: './a-file' }] }, false],
+    ['are complete', { copies: [{ name: 'good', url: './second' }] }, true],
+  ])('that %s decide whether the worker prunes the account', async (_what, section, isPruned) => {
+    await using trial = await startTrial()
+    await trial.write('a-file', 'no folder')
+    for (const hour of ['10', '11']) {
+      await trial.runAt(new Date(`2026-11-20T${hour}:00:00Z`), ['backup', '--full'])
+    }
+    trial.sandbox.setObjects(shopId, 'search', sampleObjects().search.slice(1))
+    const config = await trial.write('copies.yaml', {
+      schedule: { cron: '0 * * * *', pruneAfter: true },
+      retention: { last: 1 },
+      ...section,
+    })
+    const env = { ...trial.env, DASHKEEP_CONFIG: config }
+    await using worker = await startWorker({ trial, env, start: '2026-11-20T12:01:00Z' })
+    await worker.untilEnded(1)
+    expect((await trial.snapshots()).length < 3).toBe(isPruned)
   })
 })
