@@ -31,14 +31,17 @@ export interface Site extends AsyncDisposable {
 
 /**
  * The pages of `production` over a year, in which a dashboard is deleted; of `staging`, whose newest
- * snapshot is suspect; and of `warehouse`, which is stale. A copy lacks the snapshots of two days.
+ * snapshot is suspect; and of `warehouse`, which is stale and was never proven. A copy lacks the
+ * snapshots of two days.
  */
 export async function openSite(options: readonly string[] = []): Promise<Site> {
   const trial = await startTrial({
     form: 'deployed',
     accounts: [shop(), ...accountsFrom([accounts.warehouse])],
   })
-  return serve(trial, ['--max-age', '26h', ...options], () => fillYear(trial))
+  return serve(trial, ['--max-age', '26h', '--max-proof-age', '8d', ...options], () =>
+    fillYear(trial),
+  )
 }
 
 /** The pages of a real account at two dates. */
@@ -125,6 +128,9 @@ async function fillYear(trial: Trial): Promise<void> {
       })
     await backUp(trial, time, namesOn(daysAgo), daysAgo === 0 ? 3 : 0)
   }
+  await run(trial, new Date(now.getTime() - 5 * dayMs), ['verify', '--record', '-a', 'production'])
+  const drill = ['restore', '--drill', '--record', '-a', 'staging']
+  await run(trial, new Date(now.getTime() - 4 * dayMs), drill)
   // Configured last, so that it lacks the snapshots of two days.
   const url = pathToFileURL(join(trial.folder, 'offsite')).href
   await trial.write('dashkeep.yaml', { ...configured, copies: [{ name: 'offsite', url }] })
@@ -193,6 +199,10 @@ async function backUp(
   expected: number,
 ): Promise<void> {
   const options = names.flatMap((name) => ['--account', name])
-  const { exitCode, stderr } = await trial.runAt(time, ['backup', ...options])
-  if (exitCode !== expected) throw new Error(`backup ended with ${exitCode}: ${stderr}`)
+  await run(trial, time, ['backup', ...options], expected)
+}
+
+async function run(trial: Trial, time: Date, args: readonly string[], expected = 0): Promise<void> {
+  const { exitCode, stderr } = await trial.runAt(time, args)
+  if (exitCode !== expected) throw new Error(`${args[0]} ended with ${exitCode}: ${stderr}`)
 }
