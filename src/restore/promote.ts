@@ -54,6 +54,7 @@ export async function promote(
       const bytes = rewriteHit(original, hit, { rename, titlePrefix: promotion.titlePrefix })
       const object = parseSavedObject(bytes, type)
       if (namesIndexInText(object)) ownTexts.push(object.id)
+      if (promotion.ids === 'derive' && object.id === original.id) throw withoutType(from, source)
       const entry = toEntry(object, {
         exportType: type,
         index: from.index,
@@ -107,7 +108,7 @@ function rewriteHit(
  * target if they were promoted before. Other ids stay.
  */
 function createRename(
-  { source, catalogue }: ChosenRestoring,
+  { source, ids: known }: ChosenRestoring,
   { ids, label }: Promotion,
 ): Rename['object'] {
   if (ids === 'keep') return (_type, id) => id
@@ -118,7 +119,6 @@ function createRename(
       { kind: 'usage', hint: `set ids: keep in ${label}, or promote from a snapshot` },
     )
   }
-  const known = new Set(catalogue.map(({ id }) => id))
   return (type, id) => (known.has(`${type}:${id}`) ? deriveId(account.id, type, id) : id)
 }
 
@@ -153,6 +153,14 @@ function withoutId({ title }: ObjectEntry, { label }: RestoreSource): DashkeepEr
     kind: 'usage',
     hint: 'choose other objects with --object',
   })
+}
+
+/** The error for an object whose copy would keep its id, and so could meet an object of the target. */
+function withoutType({ id }: ObjectEntry, { label }: RestoreSource): DashkeepError {
+  return new DashkeepError(
+    `Cannot promote ${id} of ${label}: its id does not begin with its type, so no other id can be derived`,
+    { kind: 'usage', hint: 'choose other objects with --object, or set ids: keep in the map' },
+  )
 }
 
 function refuseSharedIds(entries: readonly ObjectEntry[]): void {

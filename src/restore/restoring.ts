@@ -1,8 +1,6 @@
-// Tested by test/e2e/restore.test.ts
-
 import type { Manifest } from '../archive/manifest.ts'
 import type { PatternKey } from '../objects/rewrite-object.ts'
-import { type ObjectEntry, readCatalogue } from './catalogue.ts'
+import { readCatalogue } from './catalogue.ts'
 import { chooseObjects, type Selection } from './choose.ts'
 import type { RestoreSource } from './source.ts'
 import { sameObject } from './target.ts'
@@ -35,17 +33,35 @@ export interface Restoring {
   readonly promoted?: PromotedParts | undefined
 }
 
-/** Objects chosen from a source, with all objects of the source. */
+/** Objects chosen for a promotion. */
 export interface ChosenRestoring extends Restoring {
-  readonly catalogue: readonly ObjectEntry[]
+  /** The ids of all objects of the source, also of those that are not chosen. */
+  readonly ids: ReadonlySet<string>
 }
 
-/** Reads a source to its end and chooses objects of it. Without names, chooses all of them. */
+/** The objects to choose. Without names, all of them. */
+interface Choice {
+  readonly names: readonly string[] | undefined
+  readonly withNeeds: boolean
+}
+
+/** Reads a source to its end and chooses objects of it. Keeps only the chosen ones in memory. */
 export async function chooseFrom(
   source: RestoreSource,
   manifest: Manifest | undefined,
-  choice: { names: readonly string[] | undefined; withNeeds: boolean },
+  choice: Choice,
+): Promise<Restoring> {
+  const entries = await readCatalogue(source, sameObject)
+  return { source, manifest, selection: chooseObjects(source, entries, choice) }
+}
+
+/** As `chooseFrom`, but also keeps the ids of all objects, because a promotion renames references to them. */
+export async function chooseToPromote(
+  source: RestoreSource,
+  manifest: Manifest | undefined,
+  choice: Choice,
 ): Promise<ChosenRestoring> {
-  const catalogue = await readCatalogue(source, sameObject)
-  return { source, manifest, selection: chooseObjects(source, catalogue, choice), catalogue }
+  const entries = await readCatalogue(source, sameObject)
+  const ids = new Set(entries.map(({ id }) => id))
+  return { source, manifest, selection: chooseObjects(source, entries, choice), ids }
 }

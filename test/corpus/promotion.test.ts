@@ -10,7 +10,7 @@ import { findNeeds } from '../../src/objects/references.ts'
 import { parseSavedObject } from '../../src/objects/saved-object.ts'
 import { folderSource } from '../../src/restore/folder-source.ts'
 import { promote } from '../../src/restore/promote.ts'
-import { chooseFrom } from '../../src/restore/restoring.ts'
+import { chooseToPromote } from '../../src/restore/restoring.ts'
 import { type Hit, type PromotionTrial, startPromotion } from '../e2e/promotion-trial.ts'
 import { shopId, types } from '../e2e/trial.ts'
 import { corpus, reportLeftOut } from './corpus.ts'
@@ -33,7 +33,7 @@ async function promoteAccount(name: string) {
     ...(await folderSource(join(corpus, name), { limits: defaultScanLimits, signal })),
     account,
   }
-  const chosen = await chooseFrom(source, undefined, { names: undefined, withNeeds: true })
+  const chosen = await chooseToPromote(source, undefined, { names: undefined, withNeeds: true })
   const keeping = { ids: 'keep', titlePrefix: '', keepsUnmapped: true, label: '' } as const
   const kept = await promote(chosen, { ...keeping, indexPatterns: new Map() })
   const patterns = [...new Set(kept.promoted.patterns.map(({ from }) => from))]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { deriveId } from '../../src/objects/derive-id.ts'
 import { type Promotion, promote } from '../../src/restore/promote.ts'
-import { chooseFrom } from '../../src/restore/restoring.ts'
+import { chooseToPromote } from '../../src/restore/restoring.ts'
 import type { RestoreSource } from '../../src/restore/source.ts'
 
 function hit(type: string, id: string | undefined, object: object): Buffer {
@@ -47,7 +47,7 @@ async function promoted(
   choice: { from?: RestoreSource; names?: string[]; withNeeds?: boolean } = {},
 ) {
   const { from = source, names, withNeeds = true } = choice
-  const chosen = await chooseFrom(from, undefined, { names, withNeeds })
+  const chosen = await chooseToPromote(from, undefined, { names, withNeeds })
   const indexPatterns = new Map([['logs-*', { name: 'team-*' }]])
   const usual = { ids: 'derive', titlePrefix: '', keepsUnmapped: false, label: 'map.yaml' } as const
   const promotion = { ...usual, indexPatterns, ...changes }
@@ -95,7 +95,7 @@ describe('a promotion', () => {
   it('keeps the bytes of an object in which nothing changes', async () => {
     const bytes = Buffer.from('{ "_id": "search:s", "_source": {"type": "search", "search": {} } }')
     const from = sourceOf({ search: [bytes] })
-    const chosen = await chooseFrom(from, undefined, { names: undefined, withNeeds: true })
+    const chosen = await chooseToPromote(from, undefined, { names: undefined, withNeeds: true })
     const restoring = await promote(chosen, {
       ...{ ids: 'keep', titlePrefix: '', keepsUnmapped: false, label: '' },
       indexPatterns: new Map(),
@@ -170,6 +170,19 @@ describe('a promotion is refused', () => {
     await expect(promoted({}, { from })).rejects.toThrow(
       'Cannot promote the object "Lost" of a test: it has no id',
     )
+  })
+
+  it.each([
+    ['has no type', 'own'],
+    ['has another type', 'dashboard:own'],
+  ])('when ids are derived and an id %s, because the copy would keep it', async (_what, _id) => {
+    const bytes = JSON.stringify({ _id, _source: { type: 'search', search: { title: 'Own' } } })
+    const from = sourceOf({ search: [Buffer.from(bytes)] })
+    await expect(promoted({}, { from })).rejects.toMatchObject({
+      kind: 'usage',
+      message: `Cannot promote ${_id} of a test: its id does not begin with its type, so no other id can be derived`,
+    })
+    expect((await promoted({ ids: 'keep' }, { from })).hits).toEqual([JSON.parse(bytes)])
   })
 
   it('when ids are derived and the source does not name its account', async () => {

@@ -1,7 +1,6 @@
 // Tested by test/e2e/promote-accounts.test.ts
 
 import type { AccountConfig } from '../../config/config.ts'
-import type { MapFile } from '../../config/map-file.ts'
 import { hintOf, InterruptedError } from '../../errors.ts'
 import { type JsonDocument, stringifyLossless } from '../../objects/lossless-json.ts'
 import { objectsToSend, type RestoreAction } from '../../restore/plan.ts'
@@ -13,7 +12,7 @@ import { createIdentify } from '../select/choose-account.ts'
 import { chooseTargets } from '../select/choose-targets.ts'
 import { notConfirmed, printHint, type Terminal } from '../terminal.ts'
 import type { RestoreOptions } from './restore-options.ts'
-import { type GivenRestore, type RestoredInto, restoreInto } from './restore-service.ts'
+import { type GivenPromotion, type RestoredInto, restoreInto } from './restore-service.ts'
 
 /**
  * How the promotion into one account ended:
@@ -37,7 +36,7 @@ interface AccountResult {
 export async function restoreToAccounts(
   terminal: Terminal,
   options: RestoreOptions,
-  given: GivenRestore & { readonly map: MapFile },
+  given: GivenPromotion,
 ): Promise<number> {
   const { context, chosen } = given
   const { accounts, leftOut } = await chooseTargets(
@@ -77,7 +76,7 @@ function findInterruption(results: readonly AccountResult[]): Error | undefined 
 async function promoteInto(
   terminal: Terminal,
   options: RestoreOptions,
-  given: GivenRestore & { readonly map: MapFile; readonly account: AccountConfig },
+  given: GivenPromotion & { readonly account: AccountConfig },
 ): Promise<AccountResult> {
   const { chosen, map, account } = given
   const { name } = account

@@ -27,25 +27,29 @@ import type { RestoreOptions } from './restore-options.ts'
 export interface GivenRestore {
   readonly context: Context
   readonly store: ObjectStore | undefined
+  readonly chosen: Restoring
+}
+
+/** What is promoted to the service. */
+export interface GivenPromotion extends GivenRestore {
   readonly chosen: ChosenRestoring
-  /** The map of a promotion. */
-  readonly map: MapFile | undefined
+  readonly map: MapFile
 }
 
 /** Shows the plan of a restore to the service, asks, sends the objects and checks the result. */
 export async function restoreToService(
   terminal: Terminal,
   options: RestoreOptions,
-  given: GivenRestore,
+  given: GivenRestore | GivenPromotion,
 ): Promise<number> {
-  const { context, chosen, map } = given
+  const { context } = given
   const { intoAccount } = options
   const into =
     intoAccount === undefined
       ? undefined
       : await findAccount(context.config, intoAccount, createIdentify(context, terminal))
-  const isPromotion = map !== undefined && into !== undefined
-  const restoring = isPromotion ? await promote(chosen, map(into.name)) : chosen
+  const isPromotion = 'map' in given && into !== undefined
+  const restoring = isPromotion ? await promote(given.chosen, given.map(into.name)) : given.chosen
   const { document, isUnasked, error, exitCode } = await restoreInto(terminal, options, {
     ...given,
     restoring,

@@ -7,7 +7,7 @@ import { DashkeepError } from '../../errors.ts'
 import { openEncryption, scanLimitsOf } from '../../open.ts'
 import { folderSource } from '../../restore/folder-source.ts'
 import { writeOpened } from '../../restore/opened-folder.ts'
-import { chooseFrom, type Restoring } from '../../restore/restoring.ts'
+import { chooseFrom, chooseToPromote, type Restoring } from '../../restore/restoring.ts'
 import { refuseSuspect, snapshotSource } from '../../restore/source.ts'
 import { type WrittenFiles, writeDocuments, writeNdjson } from '../../restore/to-files.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
@@ -25,6 +25,7 @@ import { openWatchedArchive } from '../print/watched-archive.ts'
 import { selectByOptions } from '../select/select-snapshots.ts'
 import type { Terminal } from '../terminal.ts'
 import type { RestoreOptions } from './restore-options.ts'
+import type { GivenPromotion } from './restore-service.ts'
 
 /** `dashkeep restore`: restores objects of a snapshot or a folder to files or to the service. */
 export async function restore(terminal: Terminal, options: RestoreOptions): Promise<number> {
@@ -45,22 +46,33 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
   terminal.progress.begin('listing', { unit: 'file', counting: 'list' })
   const opened = await openSource(terminal, options, context, store)
   terminal.progress.begin('reading the objects', { totalBytes: storedBytesOf(opened.manifest) })
-  const chosen = await chooseFrom(opened.source, opened.manifest, {
-    names: options.object,
-    withNeeds: !options.withoutReferences,
-  })
-  if (map !== undefined && options.toAccounts !== undefined) {
-    const { restoreToAccounts } = await import('./restore-accounts.ts')
-    return restoreToAccounts(terminal, options, { context, store, chosen, map })
+  const choice = { names: options.object, withNeeds: !options.withoutReferences }
+  if (map !== undefined) {
+    const promoted = await chooseToPromote(opened.source, opened.manifest, choice)
+    return promoteToService(terminal, options, { context, store, chosen: promoted, map })
   }
+  const chosen = await chooseFrom(opened.source, opened.manifest, choice)
   if (options.toService) {
     const { restoreToService } = await import('./restore-service.ts')
-    return restoreToService(terminal, options, { context, store, chosen, map })
+    return restoreToService(terminal, options, { context, store, chosen })
   }
   terminal.progress.begin('writing', { totalBytes: storedBytesOf(opened.manifest) })
   const written = await writeFiles(chosen, options)
   report(terminal, chosen, written)
   return exitCodes.done
+}
+
+async function promoteToService(
+  terminal: Terminal,
+  options: RestoreOptions,
+  given: GivenPromotion,
+): Promise<number> {
+  if (options.toAccounts === undefined) {
+    const { restoreToService } = await import('./restore-service.ts')
+    return restoreToService(terminal, options, given)
+  }
+  const { restoreToAccounts } = await import('./restore-accounts.ts')
+  return restoreToAccounts(terminal, options, given)
 }
 
 /** Reads the map of a promotion before anything else is read, so that its problems show at once. */
