@@ -135,7 +135,7 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
       const writing = store.put('a', Buffer.from('a'), { lockFrom: new Date() })
       await expect(writing).rejects.toMatchObject({
         kind: 'usage',
-        hint: expect.stringContaining('the bucket needs Object Lock'),
+        hint: expect.stringContaining('needs a bucket with Object Lock'),
       })
       const plain = openStore({})
       await plain.put('a', Buffer.from('a'))
