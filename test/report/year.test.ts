@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { planPrune } from '../../src/archive/prune.ts'
 import type { DueRuns, RunSpan } from '../../src/report/due-runs.ts'
 import type { AccountReport, Report } from '../../src/report/report.ts'
+import { leaveOut } from '../left-out.ts'
 import { countAgain } from './count-again.ts'
 import { openReport } from './open-report.ts'
 import type { SimulatedAccount } from './simulated-account.ts'
 import { early, gone, late, type SimulatedYear, simulateYear } from './simulated-year.ts'
 
-const seeds = [1, 2, 3, 4]
+const allSeeds = process.env.DASHKEEP_TEST_LOAD === '1'
+const seeds = allSeeds ? [1, 2, 3, 4] : [1]
+if (!allSeeds) leaveOut('three more simulated years of reports', 'with DASHKEEP_TEST_LOAD=1')
 
 /** A configured account of which no run ever succeeded. */
 const never = 104
@@ -35,35 +38,39 @@ describe('the report of a simulated year with failures', () => {
     180_000,
   )
 
-  it('meets every kind of number in some seed', async () => {
-    const all = await Promise.all(seeds.map(yearOf))
-    const counted = all.flatMap((year) => year.accounts.map((one) => countAgain(one, year)))
-    const total = (pick: (one: (typeof counted)[number]) => number | undefined) =>
-      counted.reduce((sum, one) => sum + (pick(one) ?? 0), 0)
-    const isFollowed = (wanted: boolean | undefined) => (one: (typeof counted)[number]) =>
-      one.suspects.filter(({ followedBy }) => followedBy?.accepted === wanted).length
-    const numbers = {
-      made: total(({ runs }) => runs?.made),
-      damaged: total(({ runs }) => runs?.damaged),
-      suspect: total(({ runs }) => runs?.suspect),
-      missed: total(({ runs }) => runs?.missed),
-      unknown: total(({ runs }) => runs?.unknown),
-      extra: total(({ runs }) => runs?.extra),
-      beforeFirst: total(({ runs }) => runs?.beforeFirst),
-      pending: total(({ runs }) => Number(runs?.pending)),
-      removed: total(({ taken }) => taken.removed),
-      unfinished: total(({ unfinished }) => unfinished.length),
-      fromFuture: total(({ fromFuture }) => fromFuture.length),
-      pinned: total(({ pinned }) => pinned),
-      recovered: total(isFollowed(false)),
-      accepted: total(isFollowed(true)),
-      stillSuspect: total(isFollowed(undefined)),
-      openChecks: total(({ checks }) => checks.verify.open + checks.drill.open),
-      locked: total(({ locks }) => locks.newest),
-      notLocked: total(({ locks }) => Number(locks.newest === undefined)),
-    }
-    expect(Object.entries(numbers).filter(([, number]) => number === 0)).toEqual([])
-  }, 180_000)
+  it.skipIf(!allSeeds)(
+    'meets every kind of number in some seed',
+    async () => {
+      const all = await Promise.all(seeds.map(yearOf))
+      const counted = all.flatMap((year) => year.accounts.map((one) => countAgain(one, year)))
+      const total = (pick: (one: (typeof counted)[number]) => number | undefined) =>
+        counted.reduce((sum, one) => sum + (pick(one) ?? 0), 0)
+      const isFollowed = (wanted: boolean | undefined) => (one: (typeof counted)[number]) =>
+        one.suspects.filter(({ followedBy }) => followedBy?.accepted === wanted).length
+      const numbers = {
+        made: total(({ runs }) => runs?.made),
+        damaged: total(({ runs }) => runs?.damaged),
+        suspect: total(({ runs }) => runs?.suspect),
+        missed: total(({ runs }) => runs?.missed),
+        unknown: total(({ runs }) => runs?.unknown),
+        extra: total(({ runs }) => runs?.extra),
+        beforeFirst: total(({ runs }) => runs?.beforeFirst),
+        pending: total(({ runs }) => Number(runs?.pending)),
+        removed: total(({ taken }) => taken.removed),
+        unfinished: total(({ unfinished }) => unfinished.length),
+        fromFuture: total(({ fromFuture }) => fromFuture.length),
+        pinned: total(({ pinned }) => pinned),
+        recovered: total(isFollowed(false)),
+        accepted: total(isFollowed(true)),
+        stillSuspect: total(isFollowed(undefined)),
+        openChecks: total(({ checks }) => checks.verify.open + checks.drill.open),
+        locked: total(({ locks }) => locks.newest),
+        notLocked: total(({ locks }) => Number(locks.newest === undefined)),
+      }
+      expect(Object.entries(numbers).filter(([, number]) => number === 0)).toEqual([])
+    },
+    180_000,
+  )
 })
 
 function yearOf(seed: number): Promise<SimulatedYear> {
