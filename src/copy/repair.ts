@@ -5,6 +5,7 @@ import {
   hasManifest,
   listAccounts,
   manifestName,
+  type SnapshotFolder,
   type StoredManifest,
   tryReadManifest,
 } from '../archive/archive.ts'
@@ -39,8 +40,11 @@ interface Replacement {
   readonly bytes?: Uint8Array | undefined
   /** The export whose data file is replaced. */
   readonly entry?: ManifestExport | undefined
-  /** The snapshot of the archive that needs the file. Once a prune removes it, nothing is written. */
-  readonly neededBy: string
+  /**
+   * The snapshot of the archive that needs the file. Once a prune removes it, nothing is written.
+   * Undefined for a snapshot that has no manifest yet.
+   */
+  readonly neededBy: string | undefined
 }
 
 interface PlanOptions {
@@ -53,7 +57,8 @@ interface PlanOptions {
  * Reads the stored bytes of each file in the archive and finds those that are missing or not as their
  * manifest says, with what the copy has in their place. Nothing is written. `source` is the copy, and
  * `target` the archive. Snapshots without a manifest are not missed, unless others share their files:
- * `copySnapshots` in the other direction brings them back.
+ * `copySnapshots` in the other direction brings them back. Only the files that they have are compared,
+ * with the manifest of the copy, because `copySnapshots` overwrites none.
  *
  * A manifest of the copy is taken only if it is proven: by the SHA-256 that a later manifest of the
  * archive records, or, when none does, by the data files that the archive still has.
@@ -69,6 +74,9 @@ export async function* planRepair(
       yield* checkFolder(stores, account, snapshot, { ...options, neededBy: snapshot })
       options.onRead?.(`${accountId}/${snapshot}`)
     }
+    for (const folder of folders.filter(({ complete }) => !complete)) {
+      yield* checkUnfinished(stores, folder, options)
+    }
   }
 }
 
@@ -83,6 +91,8 @@ interface CheckedAccount {
 interface CheckOptions extends PlanOptions {
   readonly neededBy: string
 }
+
+type FileOptions = PlanOptions & Pick<Replacement, 'neededBy'>
 
 /** Checks a folder, and the one whose files its snapshot shares. Each folder once. */
 async function* checkFolder(
@@ -113,6 +123,24 @@ async function* checkFolder(
     // A snapshot that a prune removes meanwhile is not damaged.
     if (!(await isThere())) return
     yield damaged
+  }
+}
+
+/** Checks the files of a folder without a manifest, if the copy has the manifest. */
+async function* checkUnfinished(
+  stores: Direction,
+  { accountId, snapshot, files }: SnapshotFolder,
+  options: PlanOptions,
+): AsyncGenerator<DamagedFile> {
+  const read = await tryReadManifest(stores.source, accountId, snapshot, options)
+  if (read instanceof ManifestError || read.manifest.sameAs !== undefined) return
+  for (const entry of read.manifest.exports) {
+    if (!files.has(entry.file.name)) continue
+    const damaged = await checkFile(stores, read.manifest, entry, {
+      ...options,
+      neededBy: undefined,
+    })
+    if (damaged) yield damaged
   }
 }
 
@@ -183,7 +211,7 @@ async function checkFile(
   { source, target }: Direction,
   manifest: Manifest,
   entry: ManifestExport,
-  options: CheckOptions,
+  options: FileOptions,
 ): Promise<DamagedFile | undefined> {
   const key = dataFileKey(manifest, entry.file)
   const defect = await proveReadable(target, key, entry.file, options)
@@ -222,8 +250,10 @@ export async function* repairFiles(
   for (const file of [...damaged].sort((a, b) => rankOf(a) - rankOf(b))) {
     const { replacement, accountId } = file
     if (replacement === undefined) continue
-    const needing = { accountId, snapshot: replacement.neededBy }
-    if (!(await hasManifest(stores.target, needing, options))) continue
+    const { neededBy: snapshot } = replacement
+    const isNeeded =
+      snapshot === undefined || hasManifest(stores.target, { accountId, snapshot }, options)
+    if (!(await isNeeded)) continue
     const defect = await replaceFile(stores, replacement, options)
     if (defect) unsound.add(folderOf(file))
     yield { file, defect }

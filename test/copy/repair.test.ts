@@ -191,6 +191,31 @@ describe('repairing an archive from a copy', () => {
     },
   )
 
+  it('replaces a file that another store did not keep while it was copied, so that a copy can go on', async () => {
+    const { archive: source, copy } = await archiveWithCopy()
+    const target = createMemoryStore()
+    target.keep = (key, bytes) => (key.includes('search') ? bytes.subarray(1) : bytes)
+    const copyAll = async () => {
+      for await (const plan of planCopy({ source, target }, { now })) {
+        await Array.fromAsync(copySnapshots({ source, target }, plan, { now }))
+      }
+    }
+    await copyAll()
+    target.keep = (_key, bytes) => bytes
+    await repair(target, source)
+    await copyAll()
+    expect(snapshotOf(target)).toEqual(snapshotOf(copy))
+  })
+
+  it('leaves alone what a running backup has stored', async () => {
+    const { archive, copy, own } = await archiveWithCopy()
+    remove(archive, `${own}/manifest.json`)
+    for (const key of [...copy.objects.keys()]) if (key.startsWith(own)) copy.objects.delete(key)
+    const before = snapshotOf(archive)
+    expect(await repair(archive, copy)).toEqual({ damaged: [], results: [] })
+    expect(snapshotOf(archive)).toEqual(before)
+  })
+
   it('does not bring back the files of a snapshot that is pruned meanwhile', async () => {
     const { archive, copy, own } = await archiveWithCopy()
     archive.intercept = ({ action, key }) => {

@@ -177,7 +177,7 @@ function printTotals(
   }
   if (sides.has('target')) {
     terminal.print(
-      '  hint: `dashkeep copy --store <copy> --to <archive> --repair` replaces damaged files of the copy; `dashkeep prune --store <copy>` removes files that have no manifest there',
+      '  hint: `dashkeep copy --store <copy> --to <archive> --repair` replaces damaged files of the copy; then copy again',
     )
   }
 }
