@@ -158,7 +158,7 @@ async function prepare(
     async apply() {
       await checkImports()
       const before = await backUpPresent(into, plan, options)
-      await refuseEdited(prepared, target, reading)
+      await refuseEdited(prepared, target, { ...reading, before })
       options.onStep?.('sending', plan)
       const { kibanaVersions } = present
       const { maxImportBytes } = config.limits
@@ -167,7 +167,10 @@ async function prepare(
         options.onBatch?.(batch)
       }
       const sending = { ...reading, kibanaVersions, maxImportBytes, onBatch }
-      return { before, applied: await applyRestore(source, plan, target, sending) }
+      return {
+        before: before?.snapshot,
+        applied: await applyRestore(source, plan, target, sending),
+      }
     },
   }
 }
@@ -268,16 +271,23 @@ export function sameAccount(name: string, accountId: number): DashkeepError {
   )
 }
 
-/** Takes a snapshot of the present objects when the restore overwrites some of them. */
+/**
+ * Takes a snapshot of the present objects when the restore overwrites some of them. Includes their types
+ * also if the configuration does not.
+ */
 async function backUpPresent(
   { config: account }: Into,
-  { objects }: RestorePlan,
+  plan: RestorePlan,
   { config, env, log, now, signal, store, onStep }: ServiceRestoreOptions,
-): Promise<string | undefined> {
-  if (store === undefined || !objects.some(({ action }) => action === 'overwrite')) return undefined
+): Promise<Manifest | undefined> {
+  const overwritten = typesToOverwrite(plan)
+  if (store === undefined || overwritten.length === 0) return undefined
   onStep?.('backing up')
-  const { taken, error } = await backupAccount(account, config, store, { env, log, now, signal })
-  if (taken !== undefined) return taken.manifest.snapshot
+  const own: readonly string[] = account.include ?? []
+  const wanted = new Set([...config.types, ...overwritten.filter((type) => !own.includes(type))])
+  const complete = { ...config, types: [...wanted] }
+  const { taken, error } = await backupAccount(account, complete, store, { env, log, now, signal })
+  if (taken !== undefined) return taken.manifest
   signal.throwIfAborted()
   const hint = hintOf(error)
   throw new DashkeepError(
@@ -286,21 +296,37 @@ async function backUpPresent(
   )
 }
 
+function typesToOverwrite({ objects }: RestorePlan): string[] {
+  const overwritten = objects.filter(({ action }) => action === 'overwrite')
+  return [...new Set(overwritten.map(({ entry }) => entry.exportType))]
+}
+
 /**
  * Exports the types of the objects to overwrite again. Throws when one of these objects is not in the
- * state that the plan shows: somebody has edited it, and the backup may not contain the edit.
+ * state that the plan shows: somebody has edited it, and the backup may not contain the edit. Throws also
+ * when the backup has fewer objects of a type, because the service did not export all of them.
  */
 async function refuseEdited(
   { restoring, plan, present }: Pick<PreparedRestore, 'restoring' | 'plan' | 'present'>,
   target: RestoreTarget,
-  reading: ReadTargetOptions,
+  { before, ...reading }: ReadTargetOptions & { before: Manifest | undefined },
 ): Promise<void> {
-  const overwritten = plan.objects.filter(({ action }) => action === 'overwrite')
-  const types = new Set(overwritten.map(({ entry }) => entry.exportType))
-  const { states } = await readPresent(target, { ...reading, types: [...types] })
-  const [first, ...others] = overwritten
-    .map(({ entry }) => entry.id)
-    .filter((id) => states.get(id) !== present.states.get(id))
+  const edited: string[] = []
+  for (const type of typesToOverwrite(plan)) {
+    const { states } = await readPresent(target, { ...reading, types: [type] })
+    const backup = before?.exports.find((entry) => entry.type === type)
+    if (backup !== undefined && backup.objects < states.size) {
+      throw new DashkeepError(
+        `Cannot restore: nothing was sent, because snapshot ${before?.snapshot} has ${backup.objects} of ${states.size} present objects of type ${type}`,
+        { hint: 'objects were added meanwhile, or the service did not export all; plan again' },
+      )
+    }
+    for (const { entry, action } of plan.objects) {
+      if (action !== 'overwrite' || entry.exportType !== type) continue
+      if (states.get(entry.id) !== present.states.get(entry.id)) edited.push(entry.id)
+    }
+  }
+  const [first, ...others] = edited
   if (first === undefined) return
   const more = others.length > 0 ? ` and ${plural(others.length, 'other object')}` : ''
   throw new DashkeepError(

@@ -233,6 +233,36 @@ describe('restore --to-service', () => {
     expect(importsOf(trial)).toEqual([])
   })
 
+  it('sends nothing when the backup has fewer objects than the service has now', async () => {
+    const { trial, snapshot } = await startWithSnapshot()
+    await using _ = trial
+    rename(trial)
+    const { hits, ...others } = JSON.parse(trial.sandbox.objects(shopId, 'dashboard').toString())
+    const body = JSON.stringify({ ...others, hits: hits.slice(1) })
+    const type = 'dashboard'
+    trial.sandbox.faults.add({ operation: 'export', type, after: 1, times: 1, body })
+    const args = ['restore', snapshot, '--to-service', '--overwrite', '--yes']
+    const { exitCode, stderr } = await trial.run(args)
+    expect(exitCode).toBe(1)
+    const counts = `has ${hits.length - 1} of ${hits.length} present objects of type dashboard`
+    expect(stderr).toMatch(
+      new RegExp(`Cannot restore: nothing was sent, because snapshot \\S+ ${counts}`),
+    )
+    expect(importsOf(trial)).toEqual([])
+  })
+
+  it('backs up the types that it overwrites, also if the configuration has others', async () => {
+    const { trial, snapshot } = await startWithSnapshot()
+    await using _ = trial
+    rename(trial)
+    const args = ['restore', snapshot, '--to-service', '--overwrite', '--yes', '--json']
+    const { exitCode, stdout } = await trial.run(args, { DASHKEEP_TYPES: 'search' })
+    expect(exitCode).toBe(0)
+    const { before } = JSON.parse(stdout)
+    const shown = await trial.run(['cat', overview, '--snapshot', before])
+    expect(shown.stdout).toContain('Renamed')
+  })
+
   it('sends no request that is larger than the limit, but for an object that is', async () => {
     const { trial, before } = await startWithSnapshot()
     await using _ = trial
