@@ -7,8 +7,13 @@ import type { ProofSummary } from './proof.ts'
 /** Says why an account is not proven, such as `the newest proof is 9 days old`. */
 export function describeGap(judgement: ProofJudgement, gap: ProofGap, now: Date): string {
   const at = provenAt(judgement)
+  const [unreadable] = judgement.unreadable
   if (gap === 'failed') return judgement.failed.map(describeFailure).join('; ')
   if (gap === 'never' || at === undefined) return 'no good verify or drill is recorded'
+  if (gap === 'unreadable' && unreadable) {
+    const number = plural(judgement.unreadable.length, 'record')
+    return `${number} cannot be read and may be of a failed check: ${unreadable.message}`
+  }
   return `the newest proof is of ${formatTime(at)} (${formatAge(at, now)})`
 }
 

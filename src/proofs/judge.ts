@@ -8,7 +8,10 @@ export interface ProofJudgement {
   readonly verify: ProofSummary | undefined
   /** The newest good drill; undefined when there is none. */
   readonly drill: ProofSummary | undefined
-  /** Of each kind, the newest failed check, unless a later good one of the whole account followed. */
+  /**
+   * Of each kind, the newest failed check, unless a later good one of the whole account followed. It
+   * may be from the future: a wrong clock does not make damage good.
+   */
   readonly failed: readonly ProofSummary[]
   /** Records from the future. They prove nothing. */
   readonly fromFuture: readonly ProofSummary[]
@@ -29,7 +32,7 @@ export function judgeProofs(
   const ofKind = (kind: ProofKind) => past.filter((proof) => proof.kind === kind)
   const newestGood = (kind: ProofKind) => ofKind(kind).findLast(isWhole)
   const failed = proofKinds.flatMap((kind) => {
-    const last = ofKind(kind).findLast(({ result }) => result === 'failed')
+    const last = proofs.findLast((proof) => proof.kind === kind && proof.result === 'failed')
     const good = newestGood(kind)
     const isAnswered = last && good && good.startedAt > last.startedAt
     return last === undefined || isAnswered ? [] : last
@@ -44,12 +47,16 @@ export function provenAt({ verify, drill }: ProofJudgement): Date | undefined {
   return times.toSorted((a, b) => b.getTime() - a.getTime())[0]
 }
 
-/** Why an account counts as not proven: no record, an old one, or a failed check. */
-export type ProofGap = 'failed' | 'never' | 'old'
+/**
+ * Why an account counts as not proven: no record, an old one, a failed check, or a record that cannot
+ * be read and may be of a failed check.
+ */
+export type ProofGap = 'failed' | 'never' | 'old' | 'unreadable'
 
 /**
  * Says why an account is not proven; undefined when its newest good record is at most `maxAgeMs` old
- * and no check has failed since, and when `maxAgeMs` is undefined: then nothing is judged. Pure.
+ * and no check has failed since, and when `maxAgeMs` is undefined: then nothing is judged. Expects the
+ * judgement of `readNewestProofs`, whose unreadable records are newer than the good ones. Pure.
  */
 export function findProofGap(
   judgement: ProofJudgement,
@@ -59,5 +66,6 @@ export function findProofGap(
   if (judgement.failed.length > 0) return 'failed'
   const at = provenAt(judgement)
   if (at === undefined) return 'never'
-  return now.getTime() - at.getTime() > maxAgeMs ? 'old' : undefined
+  if (now.getTime() - at.getTime() > maxAgeMs) return 'old'
+  return judgement.unreadable.length > 0 ? 'unreadable' : undefined
 }

@@ -19,14 +19,17 @@ export interface AccountProofs<One extends ProofSummary = Proof> {
   readonly accountId: number
   /** Oldest first. */
   readonly proofs: readonly One[]
-  /** Records that are damaged, moved or of a newer format. They prove nothing. */
+  /** Records that are damaged, moved, of a newer format, or too many to read. They prove nothing. */
   readonly unreadable: readonly ProofError[]
 }
 
 /** Records that are read of one account at most; the newest ones. */
 const MAX_READ = 2000
-/** Records of one kind that `readNewestProofs` reads of one account at most, past and future ones. */
-const MAX_PAST = 50
+/**
+ * Records of one kind that `readNewestProofs` reads of one account at most, past and future ones. A
+ * weekly proof is found behind hourly records of some snapshots.
+ */
+const MAX_PAST = 500
 const MAX_FUTURE = 5
 /** Records of an account read at once, and accounts read at once. */
 const READS_AT_ONCE = 16
@@ -37,7 +40,8 @@ interface ReadOptions {
 }
 
 /**
- * Reads all records of an account, at most the newest 2,000. Throws when the store cannot answer.
+ * Reads all records of an account, at most the newest 2,000. An error among the unreadable ones says
+ * that there are more. Throws when the store cannot answer.
  * `judgeProofs` says which of them count.
  */
 export async function readProofs(
@@ -49,7 +53,7 @@ export async function readProofs(
   const read = await pMap(keys.slice(-MAX_READ), (key) => tryRead(store, key, options), {
     concurrency: READS_AT_ONCE,
   })
-  return collect(accountId, read)
+  return collect(accountId, keys.length > MAX_READ ? [...read, tooMany(accountId, keys)] : read)
 }
 
 /** What `readNewestProofs` reads, and what it may leave out. */
@@ -68,7 +72,8 @@ interface NewestOptions extends ReadOptions {
 /**
  * Reads the records that decide about each account at the time `now`: of each kind, from the newest
  * one back to the newest that proves the whole account. This is one listing, and normally two records
- * for each account. Yields no account without records.
+ * for each account. An error among the unreadable ones says when 500 records of a kind do not reach so
+ * far back. Yields no account without records.
  */
 export async function* readNewestProofs(
   store: ObjectStore,
@@ -121,18 +126,35 @@ async function readBack(
   const isFuture = ({ startedAt }: { startedAt: Date }) =>
     isFromFuture({ takenAt: startedAt }, options.now)
   const future = keys.filter(isFuture).slice(0, MAX_FUTURE)
-  const past = keys.filter((key) => !isFuture(key)).slice(-MAX_PAST)
+  const past = keys.filter((key) => !isFuture(key))
   const found: (ProofSummary | ProofError)[] = []
-  for (const key of [...future, ...past.toReversed()]) {
+  for (const key of [...future, ...past.slice(-MAX_PAST).toReversed()]) {
     const read = known?.get(key.key) ?? summarize(await tryRead(store, key, options))
     if (read === undefined) continue
     found.push(read)
     if (read instanceof ProofError) continue
     needed.add(key.key)
     known?.set(key.key, read)
-    if (isWhole(read) && !isFuture(read)) break
+    if (isWhole(read) && !isFuture(read)) return found
   }
-  return found
+  const [oldest] = past
+  return oldest && past.length > MAX_PAST ? [...found, tooDeep(oldest)] : found
+}
+
+/** The error for records of one kind that are not read. One of them may be of a failed check. */
+function tooDeep({ kind, accountId }: ProofKey): ProofError {
+  const state = `none of the newest ${MAX_PAST} is a proof of the whole account`
+  const verb = { verify: 'verify --record', drill: 'restore --drill --record' }[kind]
+  return new ProofError(`Cannot read all ${kind} records of account ${accountId}: ${state}`, {
+    hint: `run \`dashkeep ${verb}\``,
+  })
+}
+
+function tooMany(accountId: number, { length }: readonly ProofKey[]): ProofError {
+  const state = `it has ${length}, and only the newest ${MAX_READ} are read`
+  return new ProofError(`Cannot read all records of account ${accountId}: ${state}`, {
+    hint: `remove old files in ${prefixOf(accountId)}`,
+  })
 }
 
 function summarize(read: Proof | ProofError | undefined): ProofSummary | ProofError | undefined {

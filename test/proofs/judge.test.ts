@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { describeGap } from '../../src/proofs/describe.ts'
 import { findProofGap, judgeProofs, provenAt } from '../../src/proofs/judge.ts'
-import type { NewProof, Proof } from '../../src/proofs/proof.ts'
+import { type NewProof, type Proof, ProofError } from '../../src/proofs/proof.ts'
 import { failed, newProof } from './new-proof.ts'
 
 const now = new Date('2026-11-23T00:00:00Z')
@@ -76,5 +77,19 @@ describe('an account', () => {
 
   it('is not proven again by a good record from the future', () => {
     expect(judge(record(2, failed), record(-300))).toMatchObject({ gap: 'failed' })
+  })
+
+  it('is not proven by a failed record from the future', () => {
+    const wrong = record(-300, failed)
+    expect(judge(record(1), wrong)).toMatchObject({ gap: 'failed', failed: [wrong] })
+  })
+
+  it('is not proven with a record that cannot be read, because it may be a failed one', () => {
+    const [unreadable, proofs] = [[new ProofError('it is not JSON')], [record(1)]]
+    const judgement = judgeProofs({ proofs, unreadable }, now)
+    expect(findProofGap(judgement, { now, maxAgeMs })).toBe('unreadable')
+    expect(describeGap(judgement, 'unreadable', now)).toBe(
+      '1 record cannot be read and may be of a failed check: it is not JSON',
+    )
   })
 })

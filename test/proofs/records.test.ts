@@ -140,8 +140,11 @@ describe('reading a record', () => {
     await writeProof(store, newProof({ startedAt: daysAgo(2) }))
     for (let number = 0; number < 2000; number += 1)
       await writeProof(store, newProof({ startedAt: daysAgo(1) }))
-    const { proofs } = await readProofs(store, 100001)
+    const { proofs, unreadable } = await readProofs(store, 100001)
     expect(proofs).toHaveLength(2000)
+    expect(unreadable.map(({ message }) => message)).toEqual([
+      'Cannot read all records of account 100001: it has 2001, and only the newest 2000 are read',
+    ])
     expect(proofs[0]?.startedAt).toEqual(daysAgo(1))
   })
 })
@@ -207,6 +210,28 @@ describe('reading the newest records', () => {
     const [found] = await readNewest(store)
     expect(found?.proofs[0]?.key).toBe(key)
     expect(reads(store)).toHaveLength(6)
+  })
+
+  it('finds a failure and the good record before it behind many good parts', async () => {
+    const store = createMemoryStore()
+    await writeProof(store, newProof({ startedAt: daysAgo(9) }))
+    await writeProof(store, newProof({ startedAt: daysAgo(8), ...failed }))
+    for (let number = 0; number < 168; number += 1)
+      await writeProof(store, newProof({ startedAt: daysAgo(1), scope: 'some' }))
+    const [found] = await readNewest(store)
+    expect(found?.proofs.slice(0, 2)).toMatchObject([{ result: 'good' }, { result: 'failed' }])
+    expect(found?.unreadable).toEqual([])
+  })
+
+  it('says when there are so many parts that it does not read further back', async () => {
+    const store = createMemoryStore()
+    await writeProof(store, newProof({ startedAt: daysAgo(8), ...failed }))
+    for (let number = 0; number < 500; number += 1)
+      await writeProof(store, newProof({ startedAt: daysAgo(1), scope: 'some' }))
+    const [found] = await readNewest(store)
+    expect(found?.unreadable.map(({ message }) => message)).toEqual([
+      'Cannot read all verify records of account 100001: none of the newest 500 is a proof of the whole account',
+    ])
   })
 
   it('leaves out the accounts that were not asked for', async () => {
