@@ -40,11 +40,12 @@ function judgeSnapshots(
 }
 
 function judgeProofs({ proofs }: Pick<AccountReport, 'proofs'>): string[] {
-  const { failures, unreadable } = proofs
+  const { failures, fromFuture, unreadable } = proofs
   const fails = (kind: ProofKind) => failures.some((one) => one.kind === kind && one.isOpen)
   return [
     fails('verify') && 'a recorded verification failed, and no good one has followed',
     fails('drill') && 'a recorded drill failed, and no good one has followed',
+    fromFuture.length > 0 && `${plural(fromFuture.length, 'record')} of checks from the future`,
     unreadable.length > 0 && `${plural(unreadable.length, 'record')} of checks cannot be read`,
   ].filter((text) => text !== false)
 }

@@ -23,11 +23,13 @@ interface FailedProof extends Pick<ProofSummary, 'kind' | 'startedAt' | 'defects
 export interface ProofReport extends Readonly<Record<ProofKind, ProofCounts>> {
   /** Failed checks since the begin of the span, and older ones that are still open, oldest first. */
   readonly failures: readonly FailedProof[]
+  /** Keys of records from the future. They prove nothing, but their failures count. */
+  readonly fromFuture: readonly string[]
   /** Why records cannot be read. They prove nothing. */
   readonly unreadable: readonly string[]
 }
 
-/** Reports on the recorded checks of an account. Records from the future do not count. Pure. */
+/** Reports on the recorded checks of an account. Pure. */
 export function reportProofs(
   records: Pick<AccountProofs, 'proofs' | 'unreadable'>,
   { since, now }: { since: Date; now: Date },
@@ -42,7 +44,7 @@ export function reportProofs(
     const newest = judgement[kind]
     return { good, failed: own.length - good, newestGood: newest && summarize(newest) }
   }
-  const failures = past
+  const failures = records.proofs
     .filter(({ result, startedAt, kind }) => {
       return result === 'failed' && (startedAt >= since || isOpen(startedAt, judgement[kind]))
     })
@@ -50,7 +52,8 @@ export function reportProofs(
       return { kind, startedAt, defects, problems, isOpen: isOpen(startedAt, judgement[kind]) }
     })
   const unreadable = judgement.unreadable.map(({ message }) => message)
-  return { verify: count('verify'), drill: count('drill'), failures, unreadable }
+  const fromFuture = judgement.fromFuture.map(({ key }) => key)
+  return { verify: count('verify'), drill: count('drill'), failures, fromFuture, unreadable }
 }
 
 function isOpen(startedAt: Date, newestGood: ProofSummary | undefined): boolean {

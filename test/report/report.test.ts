@@ -62,6 +62,23 @@ describe('an account needs attention', () => {
     expect((await reportOf(store)).attention).toEqual(['1 record of checks cannot be read'])
   })
 
+  it('when records of checks are from the future, and when one of them failed', async () => {
+    const { store } = await fillArchive([{ search: [] }])
+    const startedAt = new Date('2027-11-01')
+    const good = await writeProof(store, newProof({ accountId: 10, startedAt }))
+    const fromFuture = '1 record of checks from the future'
+    expect(await reportOf(store)).toMatchObject({
+      attention: [fromFuture],
+      proofs: { verify: { good: 0 }, fromFuture: [good] },
+    })
+    store.objects.delete(good)
+    await writeProof(store, newProof({ accountId: 10, startedAt, ...failed }))
+    expect(await reportOf(store)).toMatchObject({
+      attention: ['a recorded verification failed, and no good one has followed', fromFuture],
+      proofs: { failures: [{ startedAt, isOpen: true }] },
+    })
+  })
+
   it('when a copy lacks snapshots and is more than a day behind', async () => {
     const { store } = await fillArchive([{ search: [] }, { search: [] }, { search: [] }])
     const report = await reportOf(store)

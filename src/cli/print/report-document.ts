@@ -260,6 +260,9 @@ function composeFindings(account: AccountReport): Block[] {
   if (proofs.unreadable.length > 0) {
     blocks.push(heading(3, 'Records of checks that cannot be read'), list(proofs.unreadable))
   }
+  if (proofs.fromFuture.length > 0) {
+    blocks.push(heading(3, 'Records of checks from the future'), list(proofs.fromFuture))
+  }
   if (fromFuture.length > 0) {
     blocks.push(heading(3, 'Snapshots from the future'), list(fromFuture, 'short'))
   }
