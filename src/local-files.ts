@@ -1,5 +1,6 @@
 // Tested by test/e2e/unwritable-places.test.ts
 
+import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -47,8 +48,8 @@ export async function openFresh(path: string, mode: number): Promise<FileHandle>
 }
 
 /**
- * Reads a small text file. Throws the errors of the file system, and `EFBIG` for more than `maxBytes`,
- * also for an endless device. With `noLinks`, throws `ELOOP` for a symbolic link and for anything else
+ * Reads a small text file. Throws the errors of the file system, `EFBIG` for more than `maxBytes`, also
+ * for an endless device, and `EILSEQ` for text that is not UTF-8. With `noLinks`, throws `ELOOP` for a symbolic link and for anything else
  * that is not a file.
  */
 export async function readSmallFile(
@@ -72,6 +73,7 @@ const states: Readonly<Record<string, string>> = {
   EACCES: 'this user has no right to it',
   EEXIST: 'it is there already',
   EFBIG: 'it is too large',
+  EILSEQ: 'it is not UTF-8 text',
   EISDIR: 'it is a folder',
   ELOOP: 'it is a symbolic link',
   ENOENT: 'there is no such file or folder',
@@ -85,7 +87,10 @@ function fileError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code })
 }
 
-/** Collects a text that arrives in chunks. Throws `EFBIG` for more than `maxBytes`. */
+/**
+ * Collects a text that arrives in chunks. Throws `EFBIG` for more than `maxBytes`, and `EILSEQ` for text
+ * that is not UTF-8.
+ */
 export async function gatherText(
   chunks: AsyncIterable<Uint8Array | string>,
   maxBytes: number,
@@ -97,5 +102,7 @@ export async function gatherText(
     if (bytes > maxBytes) throw fileError('EFBIG', 'it is too large')
     gathered.push(Buffer.from(chunk as Uint8Array))
   }
-  return Buffer.concat(gathered).toString()
+  const text = Buffer.concat(gathered)
+  if (!isUtf8(text)) throw fileError('EILSEQ', 'it is not UTF-8 text')
+  return text.toString()
 }

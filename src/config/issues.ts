@@ -12,7 +12,7 @@ export function expectation(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_union':
       return `expected ${oneOf((issue.options as readonly unknown[] | undefined) ?? [])}`
     case 'too_big':
-      return `expected at most ${issue.maximum}`
+      return `expected at most ${issue.maximum}${issue.origin === 'string' ? ' characters' : ''}`
     case 'too_small':
       return `expected at least ${issue.origin === 'array' ? 'one' : issue.minimum}`
     case 'unrecognized_keys':
@@ -75,6 +75,7 @@ const kinds: Readonly<Record<string, string>> = {
   boolean: 'true or false',
   int: 'a whole number',
   number: 'a number',
+  record: 'members',
 }
 
 function kindOf(issue: z.core.$ZodRawIssue): string {

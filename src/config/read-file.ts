@@ -1,4 +1,4 @@
-import type { YAMLError } from 'yaml'
+import type { Document, YAMLError } from 'yaml'
 import { DashkeepError } from '../errors.ts'
 import { readSmallFile } from '../local-files.ts'
 import { resolvePaths } from './paths.ts'
@@ -33,16 +33,45 @@ export async function readYamlFile(path: string, { members, refuse }: YamlFile):
     throw refuse(fileState(path, cause))
   })
   // Imported here, because a configuration without a file needs no YAML parser.
-  const { parseDocument } = await import('yaml')
-  const parsed = parseDocument(text)
+  const yaml = await import('yaml')
+  const lineCounter = new yaml.LineCounter()
+  // The library searches for repeated keys in quadratic time, and prints warnings of its own.
+  const parsed = yaml.parseDocument(text, { lineCounter, uniqueKeys: false, logLevel: 'error' })
   const [error] = [...parsed.errors, ...parsed.warnings]
   if (error !== undefined) throw refuse(`${path}: ${describeError(error)}`)
+  const repeated = findRepeatedKey(parsed, yaml)
+  if (repeated !== undefined) {
+    throw refuse(`${path}: ${describePlace(lineCounter.linePos(repeated))}: the key appears twice`)
+  }
   const document = toValue(
     () => parsed.toJS() as unknown,
     (state) => refuse(`${path}: ${state}`),
   )
   if (isSection(document)) return document
   throw refuse(`${path}: expected members such as ${members}`)
+}
+
+/** The offset of the first key that its map already has. */
+function findRepeatedKey(
+  document: Document,
+  { isScalar, visit }: typeof import('yaml'),
+): number | undefined {
+  let offset: number | undefined
+  visit(document, {
+    Map(_at, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        if (seen.has(key.value)) {
+          offset = key.range?.[0] ?? 0
+          return visit.BREAK
+        }
+        seen.add(key.value)
+      }
+      return undefined
+    },
+  })
+  return offset
 }
 
 function toValue(read: () => unknown, refuse: (state: string) => DashkeepError): unknown {
@@ -55,14 +84,16 @@ function toValue(read: () => unknown, refuse: (state: string) => DashkeepError):
 
 /** Describes the place and the problem without the text of the file, which may contain a secret. */
 function describeError({ code, linePos }: YAMLError): string {
-  const [at] = linePos ?? []
-  return `line ${at?.line ?? 1}, column ${at?.col ?? 1}: ${states[code] ?? 'not valid YAML'}`
+  return `${describePlace(linePos?.[0])}: ${states[code] ?? 'not valid YAML'}`
+}
+
+function describePlace({ line, col } = { line: 1, col: 1 }): string {
+  return `line ${line}, column ${col}`
 }
 
 const states: Readonly<Record<string, string>> = {
   BAD_INDENT: 'the indentation is wrong, or a bracket is not closed',
   BLOCK_AS_IMPLICIT_KEY: 'two keys on one line',
-  DUPLICATE_KEY: 'the key appears twice',
   MISSING_CHAR: 'a quote or bracket is not closed',
   MULTILINE_IMPLICIT_KEY: 'a key without a colon',
   MULTIPLE_DOCS: 'a second document begins',

@@ -40,6 +40,7 @@ export function fileState(path: string, error: unknown): string {
   if (code === 'ENOENT') return `${path} is not there`
   if (code === 'EACCES') return `${path} cannot be read by this user`
   if (code === 'EFBIG') return `${path} is too large`
+  if (code === 'EILSEQ') return `${path} is not UTF-8 text`
   if (code === 'EISDIR') return `${path} is a folder`
   return `${path} cannot be read (${code ?? 'unknown reason'})`
 }

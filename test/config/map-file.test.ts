@@ -12,9 +12,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const configured = ['production', 'team-a', 'team-b']
 
-async function read(content: string | object) {
+async function read(content: string | Buffer | object) {
   const path = join(folder, 'map.yaml')
-  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
+  const isRaw = typeof content === 'string' || Buffer.isBuffer(content)
+  await writeFile(path, isRaw ? content : JSON.stringify(content))
   return readMapFile(path, configured)
 }
 
@@ -86,9 +87,25 @@ accounts:
     ['ids: [', /line 1, column \d+: /],
     ['- a', /expected members such as indexPatterns and titlePrefix/],
     ['a: *b', /an alias such as \*name has no anchor/],
-    ['indexPatterns: {a: b, a: c}', /the key appears twice/],
+    ['indexPatterns: {a: b, a: c}', /line 1, column 23: the key appears twice/],
+    ['ids: keep\nindexPatterns:\n  a: b\n  "a": c', /line 4, column 3: the key appears twice/],
+    [Buffer.from('titlePrefix: \xdc', 'latin1'), /map.yaml is not UTF-8 text/],
   ])('that is no document is refused: %s', async (text, problem) => {
     await expect(read(text)).rejects.toThrow(problem)
+  })
+
+  it('says what is expected of a list and of a long text', async () => {
+    const reading = read({ accounts: [], indexPatterns: ['a'], titlePrefix: ' '.repeat(201) })
+    const { message } = (await reading.catch((error: unknown) => error)) as Error
+    expect(message).toContain('accounts: expected members, found a list')
+    expect(message).toContain('indexPatterns: expected members, found a list')
+    expect(message).toContain('titlePrefix: expected at most 200 characters, found ')
+  })
+
+  it('with 40,000 index patterns is read without comparing each with all others', async () => {
+    const patterns = Array.from({ length: 40_000 }, (_, number) => [`logs-${number}`, 'x'])
+    const map = await read({ indexPatterns: Object.fromEntries(patterns) })
+    expect(map('team-a').indexPatterns.size).toBe(40_000)
   })
 
   it('that is not there is refused with its path', async () => {
