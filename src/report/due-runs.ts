@@ -30,7 +30,7 @@ export interface DueRuns extends Readonly<Record<RunState, number>> {
   readonly extra: number
   /** Runs that were due before the first snapshot of the account. They do not count as due. */
   readonly beforeFirst: number
-  /** Whether the last run may still make its snapshot. It does not count as due. */
+  /** Whether the last run may still make its snapshot. Runs since it was due do not count as due. */
   readonly pending: boolean
   /** The runs that were not made, by state, oldest first. */
   readonly spans: Readonly<Record<Exclude<RunState, 'made'>, readonly RunSpan[]>>
@@ -73,11 +73,12 @@ export function countDueRuns(
   const spans = { damaged: [], suspect: [], missed: [], unknown: [] }
   const collect = createCollector(spans)
   const findState = createFinder(snapshots)
+  const newest = snapshots.at(-1)
   let good = 0
   let pending = false
   for (const [index, from] of due.entries()) {
     const found = findState(from, due[index + 1] ?? endOfTime)
-    const isLast = index === due.length - 1
+    const isLast = newest === undefined || newest.takenAt < from
     if (isLast && found.state === 'missed' && now.getTime() - from.getTime() <= graceMs) {
       pending = true
       break

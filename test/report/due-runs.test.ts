@@ -43,6 +43,16 @@ describe('a due run', () => {
     ])
   })
 
+  it('may be in progress although the next one is due already', () => {
+    const due = [5, 6, 7, 8, 9, 10].map((day) => new Date(Date.UTC(2026, 10, day, 3)))
+    const graceMs = 34 * hourMs
+    const during = countDueRuns([taken(5, 4), taken(8, 5)], due, { now, graceMs })
+    expect(during).toMatchObject({ due: 4, made: 2, missed: 2, pending: true })
+    // The run of the tenth has ended, so the one of the ninth cannot be in progress.
+    const after = countDueRuns([taken(5, 4), taken(8, 5), taken(10, 8)], due, { now, graceMs })
+    expect(after).toMatchObject({ due: 6, made: 3, missed: 3, pending: false })
+  })
+
   it('is not known when the next snapshot names one that is gone', () => {
     const runs = count(taken(5, 4), taken(9, 7), taken(10, 9))
     expect(runs).toMatchObject({ due: 6, made: 3, missed: 1, unknown: 2 })
