@@ -25,3 +25,18 @@ it.each([
 ])('finds none in %s', (_what, state) => {
   expect(namesIndexInText(visualization(state))).toBe(false)
 })
+
+it.each([
+  ['finds', true, '.es(index=logs-*)'],
+  ['does not find', false, '.es(*)'],
+])(
+  '%s the name of an index in a panel that contains its visualization: %s',
+  (...[, named, expression]) => {
+    const savedVis = { type: 'timelion', params: { expression } }
+    const panels = [null, { type: 'visualization' }, { embeddableConfig: { savedVis } }]
+    const dashboard = { title: 'A', panelsJSON: JSON.stringify(panels) }
+    const hit = { _id: 'dashboard:a', _source: { type: 'dashboard', dashboard } }
+    const object = parseSavedObject(Buffer.from(JSON.stringify(hit)), 'dashboard')
+    expect(namesIndexInText(object)).toBe(named)
+  },
+)
