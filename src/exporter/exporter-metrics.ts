@@ -112,13 +112,15 @@ function createProofGauges(registry: Registry) {
   )
   const failed = gauge(
     'dashkeep_proof_failed',
-    '1 when a verification or drill failed and no good one has followed, else 0',
+    '1 when a check failed and no good one has followed, or a newer record cannot be read, else 0',
   )
   return {
     observe(account: string, judgement: ProofJudgement): void {
       for (const kind of proofKinds) {
         const proof = judgement[kind]
-        const hasFailed = judgement.failed.some((one) => one.kind === kind)
+        // A record that cannot be read may be of a failed check, of either kind.
+        const isOpen = judgement.failed.some((one) => one.kind === kind)
+        const hasFailed = isOpen || judgement.unreadable.length > 0
         if (proof) lastProof.set({ account, kind }, proof.startedAt.getTime() / 1000)
         if (proof || hasFailed) failed.set({ account, kind }, hasFailed ? 1 : 0)
       }

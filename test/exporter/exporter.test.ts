@@ -138,6 +138,22 @@ describe('an exporter', () => {
     })
   })
 
+  it('reports a record that cannot be read like one of a failed check', async () => {
+    const { trial, env, backUp } = await prepare()
+    await using _trial = trial
+    await backUp(501, fresh)
+    const { DASHKEEP_STORE } = env
+    await trial.runAt(new Date('2026-11-19T05:15:00Z'), ['verify', '--record'], { DASHKEEP_STORE })
+    const name = '20261120T051500Z-00000000-verify.json'
+    await writeFile(join(trial.archive, 'proofs', '501', name), '')
+    await using exporter = await startExporter({ env, start })
+    await exporter.untilLogged('archive read')
+    expect(await exporter.samples()).toMatchObject({
+      'dashkeep_proof_failed{account="team-501",kind="verify"}': 1,
+      'dashkeep_proof_failed{account="team-501",kind="drill"}': 1,
+    })
+  })
+
   it('reads a new proof within an hour, and at once when the configuration changes', async () => {
     const { trial, config, env, backUp } = await prepare()
     await using _trial = trial
