@@ -123,8 +123,8 @@ export function encodeProof(proof: NewProof): Uint8Array {
 
 /**
  * Decodes the record with this key. Ignores unknown members. Throws a `ProofError` for a newer
- * `formatVersion`, a wrong SHA-256, the record of another key, and anything that the format does not
- * allow.
+ * `formatVersion`, a wrong SHA-256, the record of another key, members that contradict each other, and
+ * anything that the format does not allow.
  */
 export function decodeProof(bytes: Uint8Array, expected: ProofKey): Proof {
   const { key } = expected
@@ -135,9 +135,22 @@ export function decodeProof(bytes: Uint8Array, expected: ProofKey): Proof {
     accountId === expected.accountId &&
     kind === expected.kind &&
     timePrefix(startedAt) === timePrefix(expected.startedAt)
+  const wrong = findContradiction(proof)
+  if (wrong !== undefined) throw unusable(key, `its ${wrong} contradicts its other members`)
   if (isExpected) return { ...proof, key }
   const state = `it is the record of a ${kind} of account ${accountId} at ${startedAt.toISOString()}`
   throw unusable(key, state)
+}
+
+/** Finds a member that contradicts others; undefined when all agree. */
+function findContradiction(proof: Omit<Proof, 'key'>): keyof Proof | undefined {
+  const { kind, result, scope, snapshotCount, snapshots, objects, equal, defects } = proof
+  const isGood = result === 'good'
+  if (isGood !== (defects === 0)) return 'result'
+  if ((scope === 'newest') !== (kind === 'drill')) return 'scope'
+  if (snapshotCount < snapshots.length || (isGood && snapshotCount === 0)) return 'snapshotCount'
+  const isAnyDifferent = isGood && kind === 'drill' && equal < objects
+  return equal > objects || isAnyDifferent ? 'equal' : undefined
 }
 
 /** The error for a record that does not count. */

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { decodeProof, ProofError, parseProofKey } from '../../src/proofs/proof.ts'
+import {
+  createProofKey,
+  decodeProof,
+  encodeProof,
+  ProofError,
+  parseProofKey,
+} from '../../src/proofs/proof.ts'
 import { readNewestProofs, readProofs } from '../../src/proofs/read.ts'
 import { writeProof } from '../../src/proofs/write.ts'
 import { createMemoryStore, flipBit, type MemoryStore } from '../archive/memory-store.ts'
@@ -116,6 +122,22 @@ describe('reading a record', () => {
     expect(unreadable.map(({ message }) => message)).toEqual([
       `Cannot read ${key}: it is larger than 1048576 bytes`,
     ])
+  })
+
+  it.each([
+    ['a good one with problems', { defects: 1, problems: ['it is damaged'] }, 'result'],
+    ['a failed one without problems', { result: 'failed' }, 'result'],
+    ['a good one of no snapshot', { snapshots: [] }, 'snapshotCount'],
+    ['a verify of the newest snapshot alone', { scope: 'newest' }, 'scope'],
+    ['a drill of all snapshots', { kind: 'drill', scope: 'all' }, 'scope'],
+    ['one with more equal objects than objects', { equal: 176 }, 'equal'],
+    ['a good drill with different objects', { kind: 'drill', equal: 174 }, 'equal'],
+  ] as const)('refuses %s, which contradicts itself', (_, members, named) => {
+    const proof = newProof(members)
+    const expected = parseProofKey(createProofKey(proof)) ?? expect.fail('it is not a key')
+    expect(() => decodeProof(encodeProof(proof), expected)).toThrow(
+      `its ${named} contradicts its other members`,
+    )
   })
 
   it('leaves out files with other names', async () => {

@@ -225,8 +225,9 @@ export function simulateAccount(
       const isWhole = kind === 'drill' || random() < 0.7
       const scope = kind === 'drill' ? 'newest' : isWhole ? 'all' : 'some'
       const result = isGood ? 'good' : 'failed'
+      const defects = isGood ? 0 : 1
       const times = { startedAt: at, endedAt: new Date(at.getTime() + hourMs) }
-      await writeProof(store, newProof({ accountId, kind, scope, result, ...times }))
+      await writeProof(store, newProof({ accountId, kind, scope, result, defects, ...times }))
       checks.push({ kind, startedAt: at, isGood, isWhole })
     },
   }
