@@ -129,13 +129,15 @@ describe('a report', () => {
     const none = { DASHKEEP_BASE_URL: undefined, DASHKEEP_API_TOKEN: undefined }
     const empty = await trial.run(['report'], none)
     expect(empty.exitCode).toBe(3)
-    expect(empty.stdout).toContain('**The archive has no account.**')
+    expect(empty.stdout).toContain('**The archive has no account to report on.**')
   })
 
   it('of one account has no other', async () => {
     await using trial = await backUpOn([10])
     const one = await trial.runAt(tenth, [...since, '--account', String(shopId), '--json'])
     expect(JSON.parse(one.stdout).accounts).toHaveLength(1)
+    const text = await trial.runAt(tenth, [...since, '--account', '7'])
+    expect(text.stdout).toContain('**The archive has no account to report on.**')
     const other = await trial.runAt(tenth, [...since, '--account', '7', '--json'])
     expect(other.exitCode).toBe(3)
     expect(JSON.parse(other.stdout).accounts).toEqual([])

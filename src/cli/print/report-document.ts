@@ -47,7 +47,7 @@ function composeSummary({ accounts, unread, schedule }: Report): Block[] {
   const concerned = accounts.filter((account) => !isWell(account))
   const all = plural(accounts.length, 'account')
   const blocks: Block[] = []
-  if (accounts.length === 0) blocks.push(text('The archive has no account.', 'bad'))
+  if (accounts.length === 0) blocks.push(text('The archive has no account to report on.', 'bad'))
   else if (concerned.length === 0) {
     const each = accounts.length === 1 ? 'the account has' : `all ${accounts.length} accounts have`
     blocks.push(text(`All well: ${each} no problem.`, 'good'))
