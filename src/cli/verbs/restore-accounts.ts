@@ -24,13 +24,19 @@ import { type GivenPromotion, type RestoredInto, restoreInto } from './restore-s
  */
 type Ending = 'promoted' | 'unchanged' | 'planned' | 'partly' | 'failed' | 'not begun'
 
-/** The result of one account. */
+/** The result of one account. Without the plan, whose size does not fit for many accounts. */
 interface AccountResult {
   readonly name: string
   readonly ended: Ending
-  readonly restored?: RestoredInto | undefined
+  /** Number of objects for each of `actions`; undefined without a plan. */
+  readonly counts?: readonly number[] | undefined
   readonly error?: Error | undefined
+  readonly exitCode?: number | undefined
+  readonly isUnasked?: boolean | undefined
+  readonly document?: JsonDocument | undefined
 }
+
+const actions: readonly RestoreAction[] = ['create', 'overwrite', 'leave', 'same']
 
 /** Promotes into several accounts, one after the other, each with a plan and a question of its own. */
 export async function restoreToAccounts(
@@ -63,7 +69,7 @@ export async function restoreToAccounts(
   terminal.signal.throwIfAborted()
   const interruption = findInterruption(results)
   if (interruption !== undefined) throw interruption
-  if (results.some(({ restored }) => restored?.isUnasked)) throw notConfirmed('promote')
+  if (results.some(({ isUnasked }) => isUnasked)) throw notConfirmed('promote')
   return combineExitCodes(results.map(exitCodeOfResult))
 }
 
@@ -84,7 +90,9 @@ async function promoteInto(
     const restoring = await promote(chosen, map(name))
     const restored = await restoreInto(terminal, options, { ...given, restoring, into: account })
     if (restored.error !== undefined) printError(terminal, name, restored.error)
-    return { name, ended: endingOf(restored), restored, error: restored.error }
+    const { exitCode, isUnasked, document, error } = restored
+    const counts = countActions(restored)
+    return { name, ended: endingOf(restored), counts, error, exitCode, isUnasked, document }
   } catch (error) {
     if (error instanceof InterruptedError) return { name, ended: 'not begun', error }
     if (!terminal.signal.aborted) printError(terminal, name, error as Error)
@@ -99,8 +107,12 @@ function endingOf({ plan, applied, error, exitCode }: RestoredInto): Ending {
   return exitCode === exitCodes.partly ? 'partly' : 'failed'
 }
 
-function exitCodeOfResult({ error, restored }: AccountResult): number {
-  return error === undefined ? (restored?.exitCode ?? exitCodes.failed) : exitCodeOf(error)
+function countActions({ plan }: RestoredInto): number[] {
+  return actions.map((action) => plan.objects.filter((planned) => planned.action === action).length)
+}
+
+function exitCodeOfResult({ error, exitCode = exitCodes.failed }: AccountResult): number {
+  return error === undefined ? exitCode : exitCodeOf(error)
 }
 
 function printError(terminal: Terminal, name: string, error: Error): void {
@@ -110,22 +122,19 @@ function printError(terminal: Terminal, name: string, error: Error): void {
   printHint(terminal, error)
 }
 
-const actions: readonly RestoreAction[] = ['create', 'overwrite', 'leave', 'same']
-
 function printResults(
   terminal: Terminal,
   results: readonly AccountResult[],
   leftOut: readonly string[],
 ): void {
   const { colors } = terminal
-  const rows = results.map(({ name, ended, restored }) => {
+  const rows = results.map(({ name, ended, counts }) => {
     const isBad = ended === 'partly' || ended === 'failed' || ended === 'not begun'
-    const counts = actions.map((action) =>
-      restored === undefined
-        ? ''
-        : String(restored.plan.objects.filter((planned) => planned.action === action).length),
-    )
-    return [name, (isBad ? colors.red : colors.green)(ended), ...counts]
+    return [
+      name,
+      (isBad ? colors.red : colors.green)(ended),
+      ...(counts ?? actions.map(() => '')).map(String),
+    ]
   })
   const header = ['ACCOUNT', 'RESULT', ...actions.map((action) => action.toUpperCase())]
   const layout = { right: [2, 3, 4, 5], flexible: ['ACCOUNT'] }
@@ -136,12 +145,12 @@ function printResults(
 }
 
 /** Stable members for programs; docs/json-output.md documents them. */
-function toJson({ name, ended, restored, error }: AccountResult): JsonDocument {
+function toJson({ name, ended, document, error }: AccountResult): JsonDocument {
   return {
     name,
     ended,
     error: error?.message,
     hint: hintOf(error),
-    restore: restored?.document,
+    restore: document,
   }
 }
