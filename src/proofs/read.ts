@@ -73,7 +73,7 @@ interface NewestOptions extends ReadOptions {
  * Reads the records that decide about each account at the time `now`: of each kind, from the newest
  * one back to the newest that proves the whole account. This is one listing, and normally two records
  * for each account. An error among the unreadable ones says when 500 records of a kind do not reach so
- * far back. Yields no account without records.
+ * far back, or more than 5 are from the future. Yields no account without records.
  */
 export async function* readNewestProofs(
   store: ObjectStore,
@@ -117,7 +117,7 @@ export function isWhole({ result, scope }: ProofSummary): boolean {
   return result === 'good' && scope !== 'some'
 }
 
-/** Reads records of one kind, newest first. Records from the future only to name them. */
+/** Reads records of one kind, newest first. Of records from the future, only their failures count. */
 async function readBack(
   store: ObjectStore,
   keys: readonly ProofKey[],
@@ -125,10 +125,10 @@ async function readBack(
 ): Promise<(ProofSummary | ProofError)[]> {
   const isFuture = ({ startedAt }: { startedAt: Date }) =>
     isFromFuture({ takenAt: startedAt }, options.now)
-  const future = keys.filter(isFuture).slice(0, MAX_FUTURE)
+  const future = keys.filter(isFuture)
   const past = keys.filter((key) => !isFuture(key))
-  const found: (ProofSummary | ProofError)[] = []
-  for (const key of [...future, ...past.slice(-MAX_PAST).toReversed()]) {
+  const found: (ProofSummary | ProofError)[] = findUnread(future)
+  for (const key of [...future.slice(0, MAX_FUTURE), ...past.slice(-MAX_PAST).toReversed()]) {
     const read = known?.get(key.key) ?? summarize(await tryRead(store, key, options))
     if (read === undefined) continue
     found.push(read)
@@ -141,7 +141,20 @@ async function readBack(
   return oldest && past.length > MAX_PAST ? [...found, tooDeep(oldest)] : found
 }
 
-/** The error for records of one kind that are not read. One of them may be of a failed check. */
+/** The error for records from the future that are not read. One of them may be of a failed check. */
+function findUnread(future: readonly ProofKey[]): ProofError[] {
+  const [first] = future
+  if (first === undefined || future.length <= MAX_FUTURE) return []
+  const { kind, accountId } = first
+  const state = `${future.length} are from the future, and only ${MAX_FUTURE} of them are read`
+  return [
+    new ProofError(`Cannot read all ${kind} records of account ${accountId}: ${state}`, {
+      hint: "if this machine's clock is right, remove them",
+    }),
+  ]
+}
+
+/** The error for older records of one kind that are not read. One of them may be of a failed check. */
 function tooDeep({ kind, accountId }: ProofKey): ProofError {
   const state = `none of the newest ${MAX_PAST} is a proof of the whole account`
   const verb = { verify: 'verify --record', drill: 'restore --drill --record' }[kind]

@@ -232,6 +232,9 @@ describe('reading the newest records', () => {
     const [found] = await readNewest(store)
     expect(found?.proofs[0]?.key).toBe(key)
     expect(reads(store)).toHaveLength(6)
+    expect(found?.unreadable.map(({ message }) => message)).toEqual([
+      'Cannot read all verify records of account 100001: 60 are from the future, and only 5 of them are read',
+    ])
   })
 
   it('finds a failure and the good record before it behind many good parts', async () => {
