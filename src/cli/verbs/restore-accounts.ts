@@ -24,7 +24,7 @@ import { type GivenPromotion, type RestoredInto, restoreInto } from './restore-s
  */
 type Ending = 'promoted' | 'unchanged' | 'planned' | 'partly' | 'failed' | 'not begun'
 
-/** The result of one account. Without the plan, whose size does not fit for many accounts. */
+/** The result of one account. Leaves out the plan, because the plans of many accounts need much memory. */
 interface AccountResult {
   readonly name: string
   readonly ended: Ending
