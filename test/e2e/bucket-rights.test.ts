@@ -50,6 +50,26 @@ afterEach(() => {
 const retention = { retention: { daily: 7 } }
 const lock = { mode: 'compliance', duration: '30d' }
 
+it('names what prune removed although an old proof record cannot be removed', async () => {
+  await using started = await start({})
+  const { trial, env, server } = started
+  const run = (day: number, ...args: string[]) =>
+    trial.runAt(new Date(Date.UTC(2026, 10, 20 + day)), args, env)
+  await run(0, 'backup')
+  await run(1, 'backup', '--full')
+  for (const day of [1, 403]) await run(day, 'verify', '--record')
+  // The four files of the snapshot are removed first.
+  server.inject({
+    ...{ operation: 'DeleteObject', after: 4, times: 9 },
+    ...{ kind: 'error', status: 403, code: 'AccessDenied' },
+  })
+  const { exitCode, stdout } = await run(404, 'prune', '--keep-last', '1', '--yes')
+  expect(stdout).toMatch(
+    /removed 1 folder, .* freed\nkept other items: .*-verify\.json: access denied/,
+  )
+  expect(exitCode).toBe(3)
+})
+
 describe('a server that does not list unfinished uploads', () => {
   it('can be pruned, and doctor says what it lacks', async () => {
     await using started = await start({ unsupported: ['ListMultipartUploads'] }, retention)

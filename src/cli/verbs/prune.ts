@@ -51,10 +51,9 @@ interface Plan {
 }
 
 /** The plan of prune and its result. */
-interface Outcome extends Plan {
+interface Outcome extends Plan, Done {
   /** Whether the removal was confirmed. */
   readonly agreed: boolean
-  readonly removals: readonly Removal[]
 }
 
 /** `dashkeep prune`: shows the plan, asks and removes. Removes nothing without a confirmation. */
@@ -80,8 +79,8 @@ export async function prune(terminal: Terminal, options: PruneOptions): Promise<
     if (!terminal.json) printPlan(terminal, plan)
     const question = `Remove ${plural(number, 'item')} from ${store.url}?`
     const agreed = number > 0 && (await confirm(terminal, question, options)) === 'yes'
-    const removals = agreed ? await carryOut(terminal, plan, { store, now }) : []
-    const outcome = { ...plan, agreed, removals }
+    const done = agreed ? await carryOut(terminal, plan, { store, now }) : nothingDone
+    const outcome = { ...plan, agreed, ...done }
     if (terminal.json) terminal.printJson(toJson(outcome))
     else printOutcome(terminal, outcome, { number, absence })
     return exitCodeFor(outcome)
@@ -117,17 +116,41 @@ async function carryOut(
   { signal, progress }: Terminal,
   { plans, leftWrites, emptyFolders, oldProofs }: Plan,
   { store, now }: { store: ObjectStore; now: Date },
-): Promise<Removal[]> {
+): Promise<Done> {
   const removals: Removal[] = []
   const total = sum(plans.flatMap(foldersToRemove).map(({ files }) => files.size))
   progress.begin('removing', { unit: 'file', total, counting: 'remove' })
   for (const plan of plans) {
     for await (const removal of applyPrune(store, plan, { now, signal })) removals.push(removal)
   }
-  for (const left of [...leftWrites, ...emptyFolders]) await left.remove({ signal })
-  for (const { key } of oldProofs) await store.remove(key, { signal })
-  return removals
+  let swept = 0
+  try {
+    for (const left of [...leftWrites, ...emptyFolders]) {
+      await left.remove({ signal })
+      swept += 1
+    }
+    for (const { key } of oldProofs) {
+      await store.remove(key, { signal })
+      swept += 1
+    }
+  } catch (error) {
+    // The removed snapshots must still be named.
+    signal.throwIfAborted()
+    return { removals, swept, sweepError: error as Error }
+  }
+  return { removals, swept, sweepError: undefined }
 }
+
+/** What was removed. */
+interface Done {
+  readonly removals: readonly Removal[]
+  /** Number of removed items beside the folders of snapshots. */
+  readonly swept: number
+  /** Why one of these items could not be removed. No further one was tried. */
+  readonly sweepError: Error | undefined
+}
+
+const nothingDone: Done = { removals: [], swept: 0, sweepError: undefined }
 
 /** The names to remove, or the rules. */
 function wantedBy(options: PruneOptions, config: Config): RetentionPolicy | NamedRemoval {
@@ -198,11 +221,11 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-function exitCodeFor({ plans, named, removals }: Outcome): number {
+function exitCodeFor({ plans, named, removals, sweepError }: Outcome): number {
   const stays = plans.some(({ decisions }) =>
     decisions.some(({ candidate, keep }) => keep && named?.has(candidate.snapshot)),
   )
-  const failed = removals.some(({ error }) => error !== undefined)
+  const failed = sweepError !== undefined || removals.some(({ error }) => error !== undefined)
   const refused = plans.some(({ refusal }) => refusal !== undefined)
   return failed || refused || stays ? exitCodes.partly : exitCodes.done
 }
@@ -230,6 +253,7 @@ function toJson(outcome: Outcome): object {
     bytes: bytesToFree(outcome),
     removed: removed.length,
     removedBytes: sum(removed.map(({ bytes }) => bytes)),
+    sweepError: outcome.sweepError?.message,
     locked: removals
       .filter(({ keptUntil }) => keptUntil !== undefined)
       .map(({ accountId, snapshot, keptUntil }) => ({ accountId, snapshot, keptUntil })),
@@ -293,7 +317,7 @@ function printPlan(terminal: Terminal, plan: Plan): void {
 
 function printOutcome(
   terminal: Terminal,
-  { agreed, removals, ...plan }: Outcome,
+  { agreed, removals, swept, sweepError }: Outcome,
   { number, absence }: { number: number; absence: string | undefined },
 ): void {
   const { colors } = terminal
@@ -302,12 +326,12 @@ function printOutcome(
   else {
     const done = removals.filter(isRemoved)
     const freed = formatBytes(sum(done.map(({ bytes }) => bytes)))
-    const swept = [plan.leftWrites, plan.emptyFolders, plan.oldProofs].flat().length
     const others = swept > 0 ? ` and ${plural(swept, 'other item')}` : ''
     terminal.print(
       `${colors.green('removed')} ${plural(done.length, 'folder')}${others}, ${freed} freed`,
     )
   }
+  if (sweepError) terminal.print(`${colors.yellow('kept')} other items: ${sweepError.message}`)
   for (const { accountId, snapshot, error, keptUntil } of removals) {
     const name = `${accountId}/${snapshot}`
     if (error) terminal.print(`${colors.yellow('kept')} ${name}: ${error.message}`)
