@@ -39,6 +39,12 @@ const fullWeb: Record<Place['name'], WebSizes> = {
 }
 const shortWeb: WebSizes = { accounts: 20, snapshots: 20, objects: 300 }
 
+/** The pages send no request to the service, but the configuration needs an address. */
+const noService = {
+  DASHKEEP_BASE_URL: 'http://127.0.0.1:9',
+  DASHKEEP_API_TOKEN: tokenOf(firstAccountId),
+}
+
 const { values: options } = parseArgs({
   options: {
     runs: { type: 'string' },
@@ -171,12 +177,6 @@ function environment(scratch: string): Record<string, string> {
     XDG_CACHE_HOME: scratch,
     DASHKEEP_LOG_LEVEL: 'error',
   }
-}
-
-/** The pages send no request to the service, but the configuration needs an address. */
-const noService = {
-  DASHKEEP_BASE_URL: 'http://127.0.0.1:9',
-  DASHKEEP_API_TOKEN: tokenOf(firstAccountId),
 }
 
 /** Environment variables that commands inherit: for programs and credentials. */
