@@ -46,7 +46,7 @@ export async function measureWeb(
   const accountId = firstAccountId - 1
   const large = await addObjects(spot, { accountId, objects: sizes.objects, takenAt: newest })
   await addObjects(spot, { accountId, objects: 1, takenAt: new Date(newest.getTime() - dayMs) })
-  return measurePages({ ...env, ...spot.env }, { sizes, place, large })
+  return await measurePages({ ...env, ...spot.env }, { sizes, place, large })
 }
 
 async function measurePages(
