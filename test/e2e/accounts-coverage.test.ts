@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mainToken, poorId, richId, startAccounts } from './accounts-trial.ts'
+import { until } from './run-dashkeep.ts'
+import { spawnDashkeep } from './spawn-dashkeep.ts'
 
 const noon = new Date('2026-11-20T12:00:00Z')
 const dayLater = new Date('2026-11-21T12:00:00Z')
@@ -17,7 +19,8 @@ async function startCovered(form: 'specified' | 'deployed' = 'specified') {
   const prefix = { DASHKEEP_PATH_PREFIX: trial.sandbox.pathPrefix }
   const run = (now: Date, args: readonly string[]) =>
     trial.runAt(now, [...args, '--config', config], { ...secrets, ...prefix })
-  return { trial, run }
+  const env = { ...trial.env, ...secrets, ...prefix }
+  return { trial, run, config, env }
 }
 
 describe('accounts coverage', () => {
@@ -132,4 +135,20 @@ describe('with management configured', () => {
     })
     expect(missing.stderr).toContain('- management.baseUrl: missing, and neither service.baseUrl')
   })
+})
+
+it('lists sub accounts without a backup on the first page of the web pages', async () => {
+  const { trial, config, env } = await startCovered()
+  await using _ = trial
+  await using web = spawnDashkeep(['web', '--listen', '127.0.0.1:0', '--config', config], { env })
+  await until('the address is printed', () => web.stdout().includes('Ctrl-C'))
+  const address = /http:\S+/.exec(web.stdout())?.[0] ?? ''
+  const opened = await fetch(address, { redirect: 'manual' })
+  const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
+  let page = ''
+  await until('the service has answered', async () => {
+    page = await (await fetch(new URL('/', address), { headers: { cookie } })).text()
+    return !page.includes('The service is being asked.')
+  })
+  expect(page).toContain('2 of 2 sub accounts')
 })

@@ -49,12 +49,12 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
   const choice = { names: options.object, withNeeds: !options.withoutReferences }
   if (map !== undefined) {
     const promoted = await chooseToPromote(opened.source, opened.manifest, choice)
-    return promoteToService(terminal, options, { context, store, chosen: promoted, map })
+    return await promoteToService(terminal, options, { context, store, chosen: promoted, map })
   }
   const chosen = await chooseFrom(opened.source, opened.manifest, choice)
   if (options.toService) {
     const { restoreToService } = await import('./restore-service.ts')
-    return restoreToService(terminal, options, { context, store, chosen })
+    return await restoreToService(terminal, options, { context, store, chosen })
   }
   terminal.progress.begin('writing', { totalBytes: storedBytesOf(opened.manifest) })
   const written = await writeFiles(chosen, options)

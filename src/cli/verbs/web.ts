@@ -126,7 +126,8 @@ function askingCoverage(
   return {
     async askCoverage(backups) {
       await using managing = await manage(terminal, context, management)
-      return compareSubAccounts(terminal, managing, { readKnown: async () => backups, maxAgeMs })
+      const known = { readKnown: async () => backups, maxAgeMs }
+      return await compareSubAccounts(terminal, managing, known)
     },
   }
 }
