@@ -270,4 +270,14 @@ describe('the architecture', () => {
       expect(loaded).not.toContain(heavy)
     }
   })
+
+  it('loads no code of copies and git for a backup that has neither', () => {
+    for (const start of ['cli/verbs/backup.ts', 'worker/perform-run.ts']) {
+      const loaded = [...loadedWith(imports, start)]
+      expect(loaded).toContain('run/follow-up.ts')
+      expect(loaded.filter((file) => /^(copy|restore)\/|copy-backups|commit-/.test(file))).toEqual(
+        [],
+      )
+    }
+  })
 })

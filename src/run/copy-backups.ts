@@ -32,7 +32,6 @@ export async function copyAccounts(
   accounts: ReadonlySet<number>,
   options: AfterRunOptions,
 ): Promise<WarningsByAccount> {
-  if (accounts.size === 0) return new Map()
   const found = await Promise.all(
     config.copies.map((copy) => copyTo(copy, config, { source: store, accounts, ...options })),
   )

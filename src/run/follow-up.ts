@@ -4,7 +4,7 @@ import type { TakenSnapshot } from '../archive/take.ts'
 import type { Config } from '../config/config.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { AccountBackup } from './back-up.ts'
-import { type AfterRunOptions, copyAccounts, type WarningsByAccount } from './copy-backups.ts'
+import type { AfterRunOptions, WarningsByAccount } from './copy-backups.ts'
 
 interface FollowUpOptions extends AfterRunOptions {
   /** Adds a warning to the report of an account. */
@@ -24,7 +24,7 @@ export async function followUp(
 ): Promise<readonly AccountBackup[]> {
   const accounts = new Set(backups.flatMap(({ taken }) => taken?.manifest.account.id ?? []))
   const [notCopied, notCommitted] = await Promise.all([
-    copyAccounts(config, store, accounts, options),
+    copyAll(config, store, accounts, options),
     commitAll(config, store, accounts, options),
   ])
   return backups.map((backup) => {
@@ -34,6 +34,18 @@ export async function followUp(
     for (const warning of found) options.onWarning(account.name, warning)
     return taken && found.length > 0 ? { ...backup, taken: withWarnings(taken, found) } : backup
   })
+}
+
+async function copyAll(
+  config: Config,
+  store: ObjectStore,
+  accounts: ReadonlySet<number>,
+  options: AfterRunOptions,
+): Promise<WarningsByAccount> {
+  if (config.copies.length === 0 || accounts.size === 0) return new Map()
+  // Lazy: most runs have no copies.
+  const { copyAccounts } = await import('./copy-backups.ts')
+  return copyAccounts(config, store, accounts, options)
 }
 
 async function commitAll(
