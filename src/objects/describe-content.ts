@@ -5,6 +5,7 @@ import {
   type JsonValue,
   RawNumber,
   stringifyLossless,
+  textIn,
   tryParseLossless,
 } from './lossless-json.ts'
 import type { SavedObject } from './saved-object.ts'
@@ -312,9 +313,4 @@ function textOf(value: JsonValue | undefined): string | undefined {
         .join(', ') || undefined
     )
   return asText(value)?.slice(0, MAX_DETAIL) || undefined
-}
-
-/** Text that says something. */
-function textIn(holder: JsonObject | undefined, member: string): string | undefined {
-  return asText(holder?.get(member)) || undefined
 }

@@ -213,6 +213,17 @@ export function asText(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
+/** The text of a member, unless it is empty. */
+export function textIn(holder: JsonObject | undefined, member: string): string | undefined {
+  return asText(holder?.get(member)) || undefined
+}
+
+/** The value of JSON text in a member; undefined when there is none that can be parsed. */
+export function parseIn(holder: JsonObject, member: string): JsonValue | undefined {
+  const text = asText(holder.get(member))
+  return text === undefined ? undefined : tryParseLossless(text)
+}
+
 /** Whether two values are equal. Ignores the order of members. Compares numbers as written. */
 export function equalJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true

@@ -1,10 +1,4 @@
-import {
-  asJsonObject,
-  asText,
-  type JsonObject,
-  type JsonValue,
-  tryParseLossless,
-} from './lossless-json.ts'
+import { asJsonObject, asText, type JsonObject, type JsonValue, parseIn } from './lossless-json.ts'
 import type { SavedObject } from './saved-object.ts'
 
 /** Types of visualizations whose own language names indexes, and the parameter that contains its text. */
@@ -19,11 +13,11 @@ const languages: ReadonlyMap<string, string> = new Map([
  * in the panels of a dashboard that contain theirs.
  */
 export function namesIndexInText({ attributes }: SavedObject): boolean {
-  return stateNamesIndex(nested(attributes, 'visState')) || panelsNameIndex(attributes)
+  return stateNamesIndex(parseIn(attributes, 'visState')) || panelsNameIndex(attributes)
 }
 
 function panelsNameIndex(attributes: JsonObject): boolean {
-  const panels = nested(attributes, 'panelsJSON')
+  const panels = parseIn(attributes, 'panelsJSON')
   if (!Array.isArray(panels)) return false
   return panels.some((panel) => {
     const config = asJsonObject(asJsonObject(panel)?.get('embeddableConfig'))
@@ -38,8 +32,4 @@ function stateNamesIndex(value: JsonValue | undefined): boolean {
   if (member === undefined) return false
   const text = asText(asJsonObject(state?.get('params'))?.get(member)) ?? ''
   return /\bindex["']?\s*[=:]/.test(text)
-}
-
-function nested(attributes: JsonObject, member: string): JsonValue | undefined {
-  return tryParseLossless(asText(attributes.get(member)) ?? '')
 }

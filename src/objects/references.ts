@@ -1,4 +1,4 @@
-import { asJsonObject, asText, type JsonObject, tryParseLossless } from './lossless-json.ts'
+import { asJsonObject, type JsonObject, parseIn, textIn } from './lossless-json.ts'
 import type { Reference, SavedObject } from './saved-object.ts'
 
 /** Type of index patterns. Searches need them, but no export contains them. */
@@ -58,7 +58,7 @@ function createCollector(given: readonly Reference[]): Collector {
 }
 
 function collectPanels(attributes: JsonObject, { add, expect }: Collector): void {
-  const panels = nested(attributes, 'panelsJSON')
+  const panels = parseIn(attributes, 'panelsJSON')
   if (!Array.isArray(panels)) return
   for (const [index, item] of panels.entries()) {
     const panel = asJsonObject(item)
@@ -79,7 +79,7 @@ function collectSavedSearch(attributes: JsonObject, { add, expect }: Collector):
 function collectIndexPatterns(attributes: JsonObject, collector: Collector): void {
   const prefix = 'kibanaSavedObjectMeta.searchSourceJSON'
   const meta = asJsonObject(attributes.get('kibanaSavedObjectMeta'))
-  const source = asJsonObject(meta && nested(meta, 'searchSourceJSON'))
+  const source = asJsonObject(meta && parseIn(meta, 'searchSourceJSON'))
   collectIndexPattern(source, ['index', 'indexRefName'], `${prefix}.index`, collector)
   const filters = source?.get('filter')
   if (!Array.isArray(filters)) return
@@ -91,7 +91,7 @@ function collectIndexPatterns(attributes: JsonObject, collector: Collector): voi
 }
 
 function collectControls(attributes: JsonObject, collector: Collector): void {
-  const state = asJsonObject(nested(attributes, 'visState'))
+  const state = asJsonObject(parseIn(attributes, 'visState'))
   const controls = asJsonObject(state?.get('params'))?.get('controls')
   if (!Array.isArray(controls)) return
   for (const [number, control] of controls.entries()) {
@@ -111,15 +111,4 @@ function collectIndexPattern(
   const id = textIn(holder, old)
   if (refName !== undefined) expect(refName)
   else if (id !== undefined) add({ name, type: indexPatternType, id })
-}
-
-/** The value of nested JSON text; undefined when there is none that can be read. */
-function nested(holder: JsonObject, member: string) {
-  const text = asText(holder.get(member))
-  return text === undefined ? undefined : tryParseLossless(text)
-}
-
-/** The text of a member, unless it is empty. */
-function textIn(holder: JsonObject | undefined, member: string): string | undefined {
-  return asText(holder?.get(member)) || undefined
 }
