@@ -1,10 +1,12 @@
 import { pMapIterable } from 'p-map'
 import { listFolders, type SnapshotFolder, tryReadManifest } from '../archive/archive.ts'
+import { type FoundObject, findObjects } from '../archive/find.ts'
 import { splitByTime } from '../archive/future.ts'
 import { type ListedObject, listObjects } from '../archive/list-objects.ts'
 import { findListedDefect } from '../archive/listed-files.ts'
 import { type Manifest, ManifestError } from '../archive/manifest.ts'
 import { listPins } from '../archive/pins.ts'
+import { exportsOf } from '../archive/stored-export.ts'
 import type { ProofJudgement } from '../proofs/judge.ts'
 import { judgeAllProofs } from '../proofs/judge-all.ts'
 import type { ProofSummary } from '../proofs/proof.ts'
@@ -40,6 +42,14 @@ export interface SnapshotLine {
   readonly defect: string | undefined
 }
 
+/** Where the objects of a snapshot contain a text. */
+export interface TextPlaces {
+  /** By id. */
+  readonly objects: ReadonlyMap<string, Pick<FoundObject, 'matches'>>
+  /** What could not be read. */
+  readonly problems: readonly string[]
+}
+
 /** Reads the archive for the pages, with the same code as the commands. */
 export interface Library extends Omit<LibraryOptions, 'copies'> {
   readonly overview: Overview
@@ -61,6 +71,8 @@ export interface Library extends Omit<LibraryOptions, 'copies'> {
   ): Promise<SnapshotLine[]>
   /** Every object of a snapshot, by type and title. */
   objects(manifest: Manifest): Promise<ListedObject[]>
+  /** Searches the objects of a snapshot as `findObjects` does. */
+  search(manifest: Manifest, text: string): Promise<TextPlaces>
   /** What each object of a snapshot needs. */
   catalogue(manifest: Manifest): Promise<ObjectEntry[]>
   /** The copies of the archive, as far as they are known. Reads in the background what is too old. */
@@ -71,6 +83,10 @@ export interface Library extends Omit<LibraryOptions, 'copies'> {
 
 /** Objects whose names and needs are kept: about 50 MB. */
 const MAX_OBJECTS = 100_000
+/** Characters of texts that searches found and that are kept: at most 16 MB. */
+const MAX_FOUND_CHARACTERS = 8_000_000
+/** Characters that a search counts for besides its texts, and each of its texts besides its own. */
+const BESIDES = 250
 /** Manifests read at once. */
 const CONCURRENCY = 16
 /** Snapshots of listed accounts that are kept: about 15 MB. */
@@ -89,6 +105,7 @@ export function openLibrary(
   const store = cacheManifests(options.store)
   const lists = createCache<ListedObject[]>(MAX_OBJECTS, ({ length }) => length)
   const catalogues = createCache<ObjectEntry[]>(MAX_OBJECTS, ({ length }) => length)
+  const searches = createCache<TextPlaces>(MAX_FOUND_CHARACTERS, sizeOfPlaces)
   const library = { ...options, store, known: new Map<string, ProofSummary>() }
   return {
     ...library,
@@ -96,6 +113,8 @@ export function openLibrary(
     ...createListings(library),
     snapshots: (view, folders, signal) => readSnapshots(library, { view, folders, signal }),
     objects: (manifest) => lists.get(placeOf(manifest), () => readLists(library, manifest)),
+    search: (manifest, text) =>
+      searches.get(`${placeOf(manifest)} ${text}`, () => searchText(library, manifest, text)),
     catalogue: (manifest) =>
       catalogues.get(placeOf(manifest), () =>
         readCatalogue(snapshotSource(store, manifest, options.read), () => ''),
@@ -115,6 +134,25 @@ async function readLists({ store, read }: LibraryOptions, manifest: Manifest) {
   for (const { type } of manifest.exports)
     lists.push(await listObjects(store, manifest, type, read))
   return lists.flat()
+}
+
+async function searchText(
+  { store, read }: LibraryOptions,
+  manifest: Manifest,
+  text: string,
+): Promise<TextPlaces> {
+  const { objects, problems } = await findObjects(exportsOf(store, manifest), text, read)
+  return { objects: new Map(objects.map(({ id, matches }) => [id, { matches }])), problems }
+}
+
+/** Undefined for a search that lacks files: they may be repaired. */
+function sizeOfPlaces({ objects, problems }: TextPlaces): number | undefined {
+  if (problems.length > 0) return undefined
+  let size = BESIDES
+  for (const { matches } of objects.values()) {
+    for (const { text } of matches) size += BESIDES + text.length
+  }
+  return size
 }
 
 /** What the listings are read with. */

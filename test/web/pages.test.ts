@@ -107,6 +107,33 @@ describe('the snapshot page', () => {
     expect((await pages.read(`${path}?q=nowhere`)).text).toContain('No object fits the search.')
   })
 
+  it('reads the files once for a search, however the table is sorted', async () => {
+    const pages = await openPages([smallShop()])
+    const path = `${shop}/snapshots/${pages.manifests[0].snapshot}?q=line`
+    await pages.read(path)
+    pages.store.calls.length = 0
+    expect((await pages.read(`${path}&sort=-title`)).text).toContain('visState › type')
+    expect(pages.store.calls).toEqual([])
+  })
+
+  it('names a file that a search cannot read, and searches it again once it is repaired', async () => {
+    const pages = await openPages([smallShop()])
+    const { account, snapshot, exports } = pages.manifests[0]
+    const path = `${shop}/snapshots/${snapshot}`
+    await pages.read(path)
+    const file = exports.find(({ type }) => type === 'visualization')?.file.name ?? ''
+    const key = fileKey(account.id, snapshot, file)
+    const sound = (await pages.store.get(key, { maxBytes: 1e6 })) as Uint8Array
+    await pages.store.put(key, sound.toReversed())
+    const damaged = await pages.read(`${path}?q=line`)
+    expect(damaged.text).toContain('Some of the archive cannot be read')
+    expect(damaged.text).toContain(key)
+    await pages.store.put(key, sound)
+    const repaired = await pages.read(`${path}?q=line`)
+    expect(repaired.text).toContain('visState › type')
+    expect(repaired.text).not.toContain('cannot be read')
+  })
+
   it('shows only what changed since the previous snapshot, removed objects included', async () => {
     const after = {
       ...smallShop({ title: 'New floor' }),

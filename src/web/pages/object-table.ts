@@ -43,7 +43,7 @@ export function objectTable(
     ...(isDated ? [sortable('changed', 'Last changed')] : []),
   ]
   const whereOf = ({ id, title }: Row) => {
-    const found = places?.get(id)
+    const found = places?.objects.get(id)
     return found && !createTextMatcher(q, { whole: false })(title ?? '') && matchList(found, q)
   }
   const cells = shown.items.map((row) => [

@@ -1,12 +1,10 @@
 import type { SnapshotFolder } from '../../archive/archive.ts'
 import { readManifest } from '../../archive/archive.ts'
 import { diffType, sharedTypes } from '../../archive/diff.ts'
-import { type FoundObject, findObjects } from '../../archive/find.ts'
 import type { ListedObject } from '../../archive/list-objects.ts'
 import type { Manifest } from '../../archive/manifest.ts'
-import { exportsOf } from '../../archive/stored-export.ts'
 import { createTextMatcher } from '../../objects/match-object.ts'
-import type { Library } from '../library.ts'
+import type { Library, TextPlaces } from '../library.ts'
 
 /** What the address of a snapshot's page asks for. */
 export interface SnapshotQuery {
@@ -32,8 +30,8 @@ export interface Row extends ListedObject {
 /** The objects that a page of a snapshot shows. */
 export interface FoundRows {
   readonly rows: readonly Row[]
-  /** Where objects contain the text, by id; undefined when their texts were not searched. */
-  readonly places: Places | undefined
+  /** Where objects contain the text; undefined when their texts were not searched. */
+  readonly places: TextPlaces | undefined
 }
 
 /** Reads, filters and sorts the objects of a snapshot as the address of its page asks. */
@@ -107,31 +105,29 @@ const sortKeys: Record<string, (row: Row) => string | number> = {
 /** Bytes of exports that are searched for a text while a table waits. */
 const MAX_SEARCHED_BYTES = 64 * 1024 * 1024
 
-/** Where objects contain a text, by id. */
-type Places = ReadonlyMap<string, Pick<FoundObject, 'matches'>>
-
 /** Searches the nested text of a snapshot; undefined when it is too large. */
 async function findNested(
-  { store, read }: Library,
+  library: Library,
   manifest: Manifest,
   { text, signal }: { text: string; signal: AbortSignal },
-): Promise<Places | undefined> {
+): Promise<TextPlaces | undefined> {
   const bytes = manifest.exports.reduce((sum, { file }) => sum + file.content.bytes, 0)
   if (bytes > MAX_SEARCHED_BYTES) return undefined
-  const { objects } = await findObjects(exportsOf(store, manifest), text, { ...read, signal })
-  return new Map(objects.map((one) => [one.id, one]))
+  const places = await library.search(manifest, text)
+  signal.throwIfAborted()
+  return places
 }
 
 function filterRows(
   rows: readonly Row[],
   { q, type, sort }: SnapshotQuery,
-  places: Places | undefined,
+  places: TextPlaces | undefined,
 ): Row[] {
   const matches = createTextMatcher(q, { whole: false })
   const found = rows.filter(
     (row) =>
       (type === '' || row.type === type) &&
-      (q === '' || matches(row.title ?? '') || matches(row.id) || places?.has(row.id)),
+      (q === '' || matches(row.title ?? '') || matches(row.id) || places?.objects.has(row.id)),
   )
   const key = Object.hasOwn(sortKeys, sort.replace(/^-/, ''))
     ? sortKeys[sort.replace(/^-/, '')]

@@ -20,6 +20,7 @@ import {
   reasonList,
   stateLabel,
   timeOf,
+  unreadableNotice,
 } from '../markup.ts'
 import { type FoundSnapshot, MAX_SEARCH } from '../requests.ts'
 import { choiceForm, type RestoreControls, refusalNote } from '../restore/controls.ts'
@@ -62,6 +63,7 @@ ${typeTable(manifest)}
 <h2>Objects</h2>
 ${searchForm(path, manifest, query, previous)}
 ${query.q !== '' && found.places === undefined && html`<p class="notice">The snapshot is large: only titles and ids were searched. <a href="${address('/find', { q: query.q, in: `${view.accountId}/${folder.snapshot}` })}">Search all text</a></p>`}
+${unreadableNotice(found.places?.problems ?? [])}
 <div class="choosing">
 ${objectTable(path, found, { view, query, canChoose })}
 ${restore && restoreBar(restore, path, line)}
