@@ -2,9 +2,10 @@ import type { MissingObject, Selection } from '../../restore/choose.ts'
 import type { Restoring } from '../../restore/restoring.ts'
 import { formatAge, formatTime, plural } from '../../wording.ts'
 import type { Terminal } from '../terminal.ts'
+import { listSome } from './list-some.ts'
 
-/** Maximum number of lines of each kind; `--json` has them all. */
-export const MAX_SHOWN = 20
+/** Maximum number of lines or names of each kind; `--json` has them all. */
+const MAX_SHOWN = 20
 
 /** Prints the source of the objects. */
 export function printSource(terminal: Terminal, { source, manifest }: Restoring): void {
@@ -23,6 +24,14 @@ export function sourceToJson({ source, manifest }: Restoring) {
     snapshot: manifest?.snapshot,
     takenAt: manifest?.takenAt,
   }
+}
+
+/** Prints the names of edited files that were neither replaced nor removed. */
+export function printKept({ print, colors }: Terminal, kept: readonly string[]): void {
+  if (kept.length === 0) return
+  print(
+    `${colors.yellow('kept')} ${plural(kept.length, 'file')} that another program changed or wrote: ${listSome(kept, MAX_SHOWN)}`,
+  )
 }
 
 /** Prints the objects that the restored ones need and that the restore does not include. */

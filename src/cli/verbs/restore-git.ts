@@ -13,8 +13,7 @@ import { refuseSuspect } from '../../restore/source.ts'
 import { exitCodes } from '../../run/exit-codes.ts'
 import { formatTime, plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
-import { listSome } from '../print/list-some.ts'
-import { MAX_SHOWN } from '../print/restore-report.ts'
+import { printKept } from '../print/restore-report.ts'
 import { type ArchiveReader, openReader } from '../select/archive-reader.ts'
 import { selectFolder } from '../select/select-snapshots.ts'
 import { printHint, type Terminal } from '../terminal.ts'
@@ -123,12 +122,7 @@ function printEnding(terminal: Terminal, { steps, there, pushed, pushError }: En
   print(
     `${plural(count('committed'), 'commit')}; ${plural(count('unchanged'), 'unchanged snapshot')}; ${there} committed before`,
   )
-  const kept = steps.findLast((step) => step.result === 'committed')?.kept ?? []
-  if (kept.length > 0) {
-    print(
-      `${colors.yellow('kept')} ${plural(kept.length, 'file')} that another program changed or wrote: ${listSome(kept, MAX_SHOWN)}`,
-    )
-  }
+  printKept(terminal, steps.findLast((step) => step.result === 'committed')?.kept ?? [])
   if (count('suspect') > 0) print('  hint: --allow-suspect commits suspect snapshots too')
   if (pushed) print(`${colors.green('pushed')}`)
   if (pushError === undefined) return

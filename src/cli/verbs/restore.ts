@@ -15,8 +15,8 @@ import type { ObjectStore } from '../../store/object-store.ts'
 import { plural } from '../../wording.ts'
 import { type Context, createContext } from '../context.ts'
 import {
-  MAX_SHOWN,
   needsToJson,
+  printKept,
   printNeeds,
   printSource,
   sourceToJson,
@@ -215,12 +215,6 @@ function report(terminal: Terminal, restoring: Restoring, written: WrittenFiles)
   for (const id of written.leftOut) {
     terminal.print(`${colors.yellow('left out')} ${id}: the stored hit contains no object`)
   }
-  if (written.kept.length > 0) {
-    const shown = written.kept.slice(0, MAX_SHOWN).join(', ')
-    const more = written.kept.length > MAX_SHOWN ? ', …' : ''
-    terminal.print(
-      `${colors.yellow('kept')} ${plural(written.kept.length, 'file')} that another program changed or wrote: ${shown}${more}`,
-    )
-  }
+  printKept(terminal, written.kept)
   printNeeds(terminal, selection, selection.missing)
 }
