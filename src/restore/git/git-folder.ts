@@ -56,11 +56,7 @@ export interface GitRepository {
 
 /** Opens the repository of a folder, and creates the folder and a repository when there is none. */
 export async function openGitRepository(path: string, options: GitOptions): Promise<GitRepository> {
-  await makeTarget(path)
-  const git = await createGit(await realpath(path), options)
-  const { root } = await findRoot(git)
-  const prefix = (await git.run(['rev-parse', '--show-prefix'])).trimEnd()
-  const gitDir = await findGitDir(git)
+  const { git, root, prefix, gitDir } = await openInside(path, options)
   const interrupted = (await readdir(path)).filter((name) =>
     existsSync(noteOf(gitDir, `${prefix}${name}/`)),
   )
@@ -73,15 +69,12 @@ export async function openGitRepository(path: string, options: GitOptions): Prom
  * repository ignores the folder, is in a merge, or has staged changes of other files.
  */
 export async function openGitFolder(path: string, options: GitOptions): Promise<GitFolder> {
-  await makeTarget(path)
-  const git = await createGit(await realpath(path), options)
-  const { root, created } = await findRoot(git)
+  const { git, root, created, prefix, gitDir } = await openInside(path, options)
   await refuseIgnored(git, path, root)
-  const prefix = (await git.run(['rev-parse', '--show-prefix'])).trimEnd()
-  const note = await findNote(git, prefix)
+  const note = noteOf(gitDir, prefix)
   const place = { git, prefix, path }
   const committed = await readCommittedList(git)
-  await refuseStaged(place, new Set([...(await readList(path)).keys(), ...committed.keys()]))
+  await readStaged(place, new Set([...(await readList(path)).keys(), ...committed.keys()]))
   const clean = await listClean(git)
   return {
     ...{ path, root, created },
@@ -118,8 +111,7 @@ function createCommits(
       for (const name of kept) ours.delete(name)
       const input = [...ours].map((name) => `${name}\0`).join('')
       await git.run(['update-index', '--add', '--remove', '-z', '--stdin'], input)
-      await refuseStaged(place, ours)
-      const staged = await stagedChanges(git)
+      const staged = await readStaged(place, ours)
       return staged.map(({ kind, name }) => ({ kind, name: name.slice(prefix.length) }))
     },
     async finish(commit) {
@@ -134,21 +126,22 @@ function createCommits(
 }
 
 /** The path of the note that files are being written, in git's own folder. */
-async function findNote(git: Git, prefix: string): Promise<string> {
-  return noteOf(await findGitDir(git), prefix)
-}
-
-async function findGitDir(git: Git): Promise<string> {
-  return (await git.run(['rev-parse', '--absolute-git-dir'])).trimEnd()
-}
-
 function noteOf(gitDir: string, prefix: string): string {
   return join(gitDir, `dashkeep-${hash('sha256', prefix).slice(0, 12)}`)
 }
 
+/** Opens git in a folder, and creates the folder and a repository when there is none. */
+async function openInside(path: string, options: GitOptions) {
+  await makeTarget(path)
+  const git = await createGit(await realpath(path), options)
+  const { root, created } = await findRoot(git)
+  const prefix = (await git.run(['rev-parse', '--show-prefix'])).trimEnd()
+  const gitDir = (await git.run(['rev-parse', '--absolute-git-dir'])).trimEnd()
+  return { git, root, created, prefix, gitDir }
+}
+
 async function findRoot(git: Git): Promise<{ root: string; created: boolean }> {
-  const find = () => git.attempt(['rev-parse', '--show-toplevel'])
-  const found = await find()
+  const found = await git.attempt(['rev-parse', '--show-toplevel'])
   if (found.exitCode === 0) return { root: found.output.trimEnd(), created: false }
   if (!found.complaint.includes('not a git repository')) {
     throw failed('use the git repository', git.folder, found)
@@ -165,11 +158,14 @@ async function refuseIgnored(git: Git, path: string, root: string): Promise<void
   })
 }
 
-/** Refuses staged changes of files that are not `ours`, because a commit would contain them. */
-async function refuseStaged(
+/**
+ * Reads what is staged. Names count from the root. Refuses changes of files that are not `ours`, because
+ * a commit would contain them.
+ */
+async function readStaged(
   { git, prefix, path }: Place,
   ours: ReadonlySet<string>,
-): Promise<void> {
+): Promise<FileChange[]> {
   if ((await git.attempt(['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'])).exitCode === 0) {
     throw new DashkeepError(`Cannot commit to ${path}: a merge is in progress`, {
       kind: 'usage',
@@ -180,8 +176,9 @@ async function refuseStaged(
     const own = name.slice(prefix.length)
     return name.startsWith(prefix) && (own === indexName || own === listName || ours.has(own))
   }
-  const others = (await stagedChanges(git)).filter(({ name }) => !isOurs(name))
-  if (others.length === 0) return
+  const staged = await stagedChanges(git)
+  const others = staged.filter(({ name }) => !isOurs(name))
+  if (others.length === 0) return staged
   throw new DashkeepError(
     `Cannot commit to ${path}: other changes are staged, such as ${others[0]?.name}`,
     { kind: 'usage', hint: 'commit them or unstage them with `git restore --staged` first' },
