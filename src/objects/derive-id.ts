@@ -5,10 +5,7 @@ import { hash } from 'node:crypto'
  * same id, which looks like the ids that services make: a UUID of version 8 (RFC 9562), from SHA-256.
  */
 export function deriveId(accountId: number, type: string, objectId: string): string {
-  const digest = Buffer.from(
-    hash('sha256', JSON.stringify([accountId, type, objectId]), 'base64'),
-    'base64',
-  )
+  const digest = hash('sha256', JSON.stringify([accountId, type, objectId]), 'buffer')
   digest.writeUInt8((digest.readUInt8(6) & 0x0f) | 0x80, 6)
   digest.writeUInt8((digest.readUInt8(8) & 0x3f) | 0x80, 8)
   const [, ...parts] = /^(.{8})(.{4})(.{4})(.{4})(.{12})/.exec(digest.toString('hex')) ?? []
