@@ -129,9 +129,18 @@ export function countObjects({ exports }: Pick<Manifest, 'exports'>): number {
   return exports.reduce((sum, { objects }) => sum + objects, 0)
 }
 
+/** Bytes of all data files as stored, also of shared ones. */
+export function countFileBytes({
+  exports,
+}: {
+  readonly exports: readonly Pick<ManifestExport, 'file'>[]
+}): number {
+  return exports.reduce((sum, { file }) => sum + file.stored.bytes, 0)
+}
+
 /** Bytes of the snapshot's own data files; 0 when it shares files. */
-export function countStoredBytes({ exports, sameAs }: Manifest): number {
-  return sameAs === undefined ? exports.reduce((sum, { file }) => sum + file.stored.bytes, 0) : 0
+export function countStoredBytes(manifest: Manifest): number {
+  return manifest.sameAs === undefined ? countFileBytes(manifest) : 0
 }
 
 /** A manifest is missing, damaged, in the wrong folder, or of a newer format. */

@@ -3,7 +3,7 @@ import { explainUnreadable, proveStoredBytes } from '../datafile/data-file.ts'
 import { HEAD_BYTES, type Sealer } from '../datafile/encryption.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey, fileKey, manifestName } from './archive.ts'
-import { holderOf, type Manifest, type ManifestExport } from './manifest.ts'
+import { countFileBytes, holderOf, type Manifest, type ManifestExport } from './manifest.ts'
 import { defaultTakeOptions } from './take-options.ts'
 
 /** How long a proof is valid: a day less than the documented seven, for runs once a day. */
@@ -72,7 +72,7 @@ function isProofDue(
   manifest: Manifest,
   { takenAt, proveEachRunBytes = defaultTakeOptions.proveEachRunBytes }: SharingOptions,
 ): boolean {
-  const bytes = manifest.exports.reduce((sum, { file }) => sum + file.stored.bytes, 0)
+  const bytes = countFileBytes(manifest)
   const provenAt = lastProof(manifest)
   if (bytes <= proveEachRunBytes || provenAt === undefined) return true
   const age = takenAt.getTime() - Date.parse(provenAt)

@@ -1,6 +1,6 @@
 // Tested by test/e2e/proofs.test.ts
 
-import type { Manifest } from '../archive/manifest.ts'
+import { countFileBytes, countObjects, type Manifest } from '../archive/manifest.ts'
 import { version } from '../version.ts'
 import type { NewProof } from './proof.ts'
 
@@ -38,9 +38,9 @@ export function proofOfDrill(drilled: Drilled): NewProof {
     scope: 'newest',
     snapshots: manifest ? [manifest.snapshot] : [],
     files: exports.length,
-    bytes: exports.reduce((sum, { file }) => sum + file.stored.bytes, 0),
+    bytes: countFileBytes({ exports }),
     sealed: 0,
-    objects: counts?.objects ?? exports.reduce((sum, { objects }) => sum + objects, 0),
+    objects: counts?.objects ?? countObjects({ exports }),
     equal: counts?.restored ?? 0,
     defects: different + damage.length,
     problems,

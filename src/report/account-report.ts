@@ -1,5 +1,5 @@
 import type { SnapshotFolder } from '../archive/archive.ts'
-import { countObjects, holderOf } from '../archive/manifest.ts'
+import { countFileBytes, countObjects, holderOf } from '../archive/manifest.ts'
 import { toCandidate } from '../archive/prune.ts'
 import { planRetention, type RetentionPolicy } from '../archive/retention.ts'
 import { snapshotTime } from '../archive/snapshot-name.ts'
@@ -130,8 +130,8 @@ function nameOf(one: ReadSnapshot | undefined): ArchivedReport['first'] {
 
 function sizeUp({ snapshot, takenAt, manifest }: ReadSnapshot): SizedSnapshot {
   const exports = manifest?.exports ?? []
-  const bytes = exports.reduce((sum, { file }) => sum + file.stored.bytes, 0)
-  return { snapshot, takenAt, objects: countObjects({ exports }), bytes }
+  const [objects, bytes] = [countObjects({ exports }), countFileBytes({ exports })]
+  return { snapshot, takenAt, objects, bytes }
 }
 
 /**

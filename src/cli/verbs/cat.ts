@@ -1,5 +1,5 @@
 import { findNamed } from '../../archive/find.ts'
-import type { Manifest, ManifestExport } from '../../archive/manifest.ts'
+import { countFileBytes, type Manifest, type ManifestExport } from '../../archive/manifest.ts'
 import { copyExport, exportOf, readObjects } from '../../archive/read-objects.ts'
 import { exportsOf } from '../../archive/stored-export.ts'
 import { escapeHidden } from '../../clean-text.ts'
@@ -43,7 +43,7 @@ export async function cat(terminal: Terminal, options: CatVerbOptions): Promise<
 
 /** Starts to show how much of the stored files has been read. */
 function beginReading(progress: Progress, exports: readonly ManifestExport[]): void {
-  const totalBytes = exports.reduce((sum, { file }) => sum + file.stored.bytes, 0)
+  const totalBytes = countFileBytes({ exports })
   const total = exports.length
   progress.begin('reading', { unit: 'file', total, totalBytes, counting: 'read' })
 }

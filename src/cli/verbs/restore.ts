@@ -1,5 +1,5 @@
 import { readManifest } from '../../archive/archive.ts'
-import type { Manifest } from '../../archive/manifest.ts'
+import { countFileBytes } from '../../archive/manifest.ts'
 import type { ConfigNeed } from '../../config/load.ts'
 import { type MapFile, readMapFile } from '../../config/map-file.ts'
 import { expandHome } from '../../config/paths.ts'
@@ -45,7 +45,8 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
   if (store) stack.defer(() => store.close())
   terminal.progress.begin('listing', { unit: 'file', counting: 'list' })
   const opened = await openSource(terminal, options, context, store)
-  terminal.progress.begin('reading the objects', { totalBytes: storedBytesOf(opened.manifest) })
+  const totalBytes = opened.manifest && countFileBytes(opened.manifest)
+  terminal.progress.begin('reading the objects', { totalBytes })
   const choice = { names: options.object, withNeeds: !options.withoutReferences }
   if (map !== undefined) {
     const promoted = await chooseToPromote(opened.source, opened.manifest, choice)
@@ -56,7 +57,7 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
     const { restoreToService } = await import('./restore-service.ts')
     return await restoreToService(terminal, options, { context, store, chosen })
   }
-  terminal.progress.begin('writing', { totalBytes: storedBytesOf(opened.manifest) })
+  terminal.progress.begin('writing', { totalBytes })
   const written = await writeFiles(chosen, options)
   report(terminal, chosen, written)
   return exitCodes.done
@@ -79,11 +80,6 @@ async function promoteToService(
 function readMap({ map }: RestoreOptions, { config }: Context): Promise<MapFile> | undefined {
   const names = config.accounts.map(({ name }) => name)
   return map === undefined ? undefined : readMapFile(expandHome(map), names)
-}
-
-/** The size of all stored files of a snapshot. */
-function storedBytesOf(manifest: Manifest | undefined): number | undefined {
-  return manifest?.exports.reduce((sum, { file }) => sum + file.stored.bytes, 0)
 }
 
 const targets = [
