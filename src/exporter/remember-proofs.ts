@@ -14,10 +14,11 @@ export function rememberProofs(): ReadProofs {
   const known = new Map()
   let last: { readAt: Date; proofs: AllProofs } | undefined
   return async (store, options) => {
-    const ageMs = last && options.now.getTime() - last.readAt.getTime()
-    if (last === undefined || ageMs === undefined || ageMs < 0 || ageMs >= INTERVAL_MS) {
-      const proofs = await judgeAllProofs(store, { ...options, known })
-      last = { readAt: options.now, proofs }
+    const { now } = options
+    const ageMs = last === undefined ? INTERVAL_MS : now.getTime() - last.readAt.getTime()
+    // A clock that was set back makes the age negative.
+    if (last === undefined || ageMs < 0 || ageMs >= INTERVAL_MS) {
+      last = { readAt: now, proofs: await judgeAllProofs(store, { ...options, known }) }
     }
     return last.proofs
   }
