@@ -29,16 +29,23 @@ export function judgeProofs(
 ): ProofJudgement {
   const isFuture = ({ startedAt }: ProofSummary) => isFromFuture({ takenAt: startedAt }, now)
   const past = proofs.filter((proof) => !isFuture(proof))
-  const ofKind = (kind: ProofKind) => past.filter((proof) => proof.kind === kind)
-  const newestGood = (kind: ProofKind) => ofKind(kind).findLast(isWhole)
+  const newestGood = (kind: ProofKind) =>
+    past.findLast((proof) => proof.kind === kind && isWhole(proof))
+  const good = { verify: newestGood('verify'), drill: newestGood('drill') }
   const failed = proofKinds.flatMap((kind) => {
     const last = proofs.findLast((proof) => proof.kind === kind && proof.result === 'failed')
-    const good = newestGood(kind)
-    const isAnswered = last && good && good.startedAt > last.startedAt
-    return last === undefined || isAnswered ? [] : last
+    return last !== undefined && isOpenFailure(last, good) ? last : []
   })
-  const [verify, drill] = [newestGood('verify'), newestGood('drill')]
-  return { verify, drill, failed, fromFuture: proofs.filter(isFuture), unreadable }
+  return { ...good, failed, fromFuture: proofs.filter(isFuture), unreadable }
+}
+
+/** Whether no good check of its kind and of the whole account has followed a failed one. Pure. */
+export function isOpenFailure(
+  { kind, startedAt }: Pick<ProofSummary, 'kind' | 'startedAt'>,
+  newestGood: Pick<ProofJudgement, ProofKind>,
+): boolean {
+  const good = newestGood[kind]
+  return good === undefined || good.startedAt <= startedAt
 }
 
 /** When the account was last proven, by `verify` or a drill; undefined when it never was. */

@@ -1,4 +1,4 @@
-import { judgeProofs } from '../proofs/judge.ts'
+import { isOpenFailure, judgeProofs } from '../proofs/judge.ts'
 import type { ProofKind, ProofSummary } from '../proofs/proof.ts'
 import type { AccountProofs } from '../proofs/read.ts'
 
@@ -45,19 +45,15 @@ export function reportProofs(
     return { good, failed: own.length - good, newestGood: newest && summarize(newest) }
   }
   const failures = records.proofs
-    .filter(({ result, startedAt, kind }) => {
-      return result === 'failed' && (startedAt >= since || isOpen(startedAt, judgement[kind]))
-    })
+    .filter(({ result }) => result === 'failed')
     .map(({ kind, startedAt, defects, problems }) => {
-      return { kind, startedAt, defects, problems, isOpen: isOpen(startedAt, judgement[kind]) }
+      const isOpen = isOpenFailure({ kind, startedAt }, judgement)
+      return { kind, startedAt, defects, problems, isOpen }
     })
+    .filter(({ startedAt, isOpen }) => startedAt >= since || isOpen)
   const unreadable = judgement.unreadable.map(({ message }) => message)
   const fromFuture = judgement.fromFuture.map(({ key }) => key)
   return { verify: count('verify'), drill: count('drill'), failures, fromFuture, unreadable }
-}
-
-function isOpen(startedAt: Date, newestGood: ProofSummary | undefined): boolean {
-  return newestGood === undefined || newestGood.startedAt <= startedAt
 }
 
 function summarize(proof: ProofSummary): ProofCounts['newestGood'] {
