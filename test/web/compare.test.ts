@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Manifest } from '../../src/archive/manifest.ts'
 import { DashkeepError } from '../../src/errors.ts'
-import type { ServiceReader } from '../../src/web/compare/live.ts'
+import { createLiveExports, type ServiceReader } from '../../src/web/compare/live.ts'
 import { fillArchive, hitOf, type Moment } from '../archive/archive-of.ts'
 import { openPages, smallShop } from './open-pages.ts'
 
@@ -213,6 +213,29 @@ describe('the comparison with the service', () => {
     await expect.poll(async () => (await pages.read(path)).text).toContain('Nothing differs.')
     expect(asked).toHaveLength(1)
   })
+})
+
+it('keeps the exports of four accounts, and closes the oldest one for a fifth', async () => {
+  const { store, manifests } = await fillArchive([smallShop()])
+  const [manifest] = manifests
+  const asked: number[] = []
+  const closed: number[] = []
+  const service: ServiceReader = {
+    patienceMs: 60_000,
+    has: () => true,
+    async export({ id }) {
+      asked.push(id)
+      return { store, manifest, [Symbol.asyncDispose]: async () => void closed.push(id) }
+    },
+  }
+  const { signal } = new AbortController()
+  const live = createLiveExports(service, { now: () => new Date(0), signal })
+  const read = (id: number) => live.get({ ...manifest, account: { ...manifest.account, id } })
+  for (const id of [1, 2, 3, 4, 1, 2, 3, 4]) await read(id)
+  expect(asked).toEqual([1, 2, 3, 4])
+  expect(closed).toEqual([])
+  await read(5)
+  await expect.poll(() => closed).toEqual([1])
 })
 
 describe('the comparison of an object', () => {

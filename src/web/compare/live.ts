@@ -63,7 +63,7 @@ export function createLiveExports(
   }
   const begin = (key: string, { account, exports }: Manifest, reader: ServiceReader) => {
     drop(key)
-    for (const oldest of [...entries.keys()].slice(0, 1 + entries.size - MAX_EXPORTS)) drop(oldest)
+    for (const oldest of [...entries.keys()].slice(0, -(MAX_EXPORTS - 1))) drop(oldest)
     const stop = new AbortController()
     const types = exports.map(({ type }) => type)
     const options = { types, signal: AbortSignal.any([signal, stop.signal]) }
