@@ -149,7 +149,7 @@ async function answerPlan(
     await using prepared = await preparePlan(options, question, signal)
     const key = running === undefined ? registry.issueKey(user) : undefined
     const page = await planPage(library, question, { prepared, key, signal })
-    return show(context, page, problem === undefined ? 200 : 422)
+    return await show(context, page, problem === undefined ? 200 : 422)
   } catch (error) {
     if (!(error instanceof DashkeepError) || signal.aborted) throw error
     notices.push(alert(error.message, error.hint))
