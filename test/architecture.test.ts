@@ -1,7 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createVirtualFileSystem } from 'typescript/unstable/fs'
 import { describe, expect, it } from 'vitest'
+import { findEarlyReturns } from './early-returns.ts'
 import { type Import, readImports } from './imports.ts'
 
 const root = fileURLToPath(new URL('../src/', import.meta.url))
@@ -279,5 +281,37 @@ describe('the architecture', () => {
         [],
       )
     }
+  })
+})
+
+describe('a function that returns from inside `using` or `try`', () => {
+  it('awaits the promise that it returns', () => {
+    expect(findEarlyReturns(fileURLToPath(new URL('../', import.meta.url)))).toEqual([])
+  })
+
+  it('is found when it does not', () => {
+    const source = `
+const load = async () => 1
+const maybe = (): Promise<number> | number => 1
+async function* many() { yield 1 }
+declare const file: AsyncDisposable
+export async function awaited() { await using _ = file; return await load() }
+export async function before() { { await using _ = file } return load() }
+export async function inner() { using _ = { [Symbol.dispose]() {} }; return () => load() }
+export async function inCatch() { try { await load() } catch { return load() } }
+
+export async function disposed() { await using _ = file; return load() }
+export async function sometimes() { using _ = { [Symbol.dispose]() {} }; return maybe() }
+export async function nested() { await using _ = file; if (maybe()) { return load() } }
+export async function lazy() { await using _ = file; return many() }
+export async function inTry() { try { return load() } finally { await load() } }
+`
+    const options = { target: 'es2024', lib: ['esnext'], types: [], noEmit: true }
+    const files = {
+      '/planted/tsconfig.json': JSON.stringify({ compilerOptions: options }),
+      '/planted/source.ts': source,
+    }
+    const found = findEarlyReturns('/planted', createVirtualFileSystem(files))
+    expect(found).toEqual([11, 12, 13, 14, 15].map((line) => `source.ts:${line}`))
   })
 })
