@@ -17,7 +17,7 @@ export interface DrillOptions {
 }
 
 /**
- * Restores a snapshot into a sandbox of its own. The sandbox writes more than 2 MB of objects to a
+ * Restores a snapshot into a sandbox of its own. The sandbox writes more than 8 MB of objects to a
  * temporary file. Throws an `unverified` error when the snapshot is damaged; any other error does not
  * mean damage.
  */
