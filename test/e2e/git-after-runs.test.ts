@@ -1,50 +1,11 @@
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sampleObjects } from '../../src/sandbox/sample-account.ts'
 import { startWorker } from '../worker/start-worker.ts'
-import { accountsFrom, readTree, shopId, startTrial, type Trial } from './trial.ts'
-
-const day = (number: number) => new Date(`2026-11-0${number}T03:15:00Z`)
-
-function git(folder: string, ...args: string[]): string {
-  return execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' })
-}
-
-/** The subjects of all commits, oldest first. */
-function subjectsOf(folder: string): string[] {
-  return git(folder, 'log', '--reverse', '--format=%s').trim().split('\n')
-}
-
-/** A trial whose configuration commits to a folder. */
-async function startWithGit(section: object = {}) {
-  const trial = await startTrial()
-  const folder = join(trial.folder, 'objects')
-  const config = await trial.write('git.yaml', { git: { folder: './objects', ...section } })
-  const backUp = (number: number, changes = {}) =>
-    trial.runAt(day(number), ['backup', '--config', config], changes)
-  return { trial, folder, config, backUp }
-}
-
-function changeObjects({ sandbox }: Trial, title: string): void {
-  const text = JSON.stringify(sampleObjects().search)
-  sandbox.setObjects(
-    shopId,
-    'search',
-    JSON.parse(text.replace(/"title":"[^"]*"/, `"title":"${title}"`)),
-  )
-}
-
-/** A folder with a program `git` in place of the real one. */
-async function makeGit(trial: Trial, script: string): Promise<string> {
-  const bin = join(trial.folder, 'bin')
-  await mkdir(bin)
-  await writeFile(join(bin, 'git'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
-  return bin
-}
+import { changeObjects, day, git, makeGit, startWithGit, subjectsOf } from './git-story.ts'
+import { accountsFrom, readTree, shopId, startTrial } from './trial.ts'
 
 describe('git after a run', () => {
   it('gets a commit for each run that changes something, in a folder for the account', async () => {

@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sampleObjects } from '../../src/sandbox/sample-account.ts'
+import { shopId, startTrial, type Trial } from './trial.ts'
+
+/** The time of a run in November 2026. */
+export const day = (number: number) => new Date(`2026-11-0${number}T03:15:00Z`)
+
+/** Runs the real git in a folder, and returns its output. */
+export function git(folder: string, ...args: string[]): string {
+  return execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' })
+}
+
+/** The subjects of all commits, oldest first. */
+export function subjectsOf(folder: string): string[] {
+  return git(folder, 'log', '--reverse', '--format=%s').trim().split('\n')
+}
+
+/** A trial whose configuration commits to the folder `objects`. */
+export async function startWithGit(section: object = {}) {
+  const trial = await startTrial()
+  const folder = join(trial.folder, 'objects')
+  const config = await trial.write('git.yaml', { git: { folder: './objects', ...section } })
+  const backUp = (number: number, changes = {}) =>
+    trial.runAt(day(number), ['backup', '--config', config], changes)
+  return { trial, folder, config, backUp }
+}
+
+/** Gives all searches of the sample account another title. */
+export function changeObjects({ sandbox }: Trial, title: string): void {
+  const text = JSON.stringify(sampleObjects().search)
+  sandbox.setObjects(
+    shopId,
+    'search',
+    JSON.parse(text.replace(/"title":"[^"]*"/, `"title":"${title}"`)),
+  )
+}
+
+/** Writes a program `git` in place of the real one. Returns its folder. */
+export async function makeGit(trial: Trial, script: string): Promise<string> {
+  const bin = join(trial.folder, 'bin')
+  await mkdir(bin)
+  await writeFile(join(bin, 'git'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  return bin
+}
