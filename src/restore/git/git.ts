@@ -17,12 +17,16 @@ const MAX_OUTPUT_BYTES = 64 * 1024 ** 2
 const keptVariables =
   /^GIT_((AUTHOR|COMMITTER)_(NAME|EMAIL)|SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|CEILING_DIRECTORIES|EXEC_PATH|SSL_\w+)$/
 
-/** Settings of the user that would change the output that is read here. */
+/** Settings of the user that would change the output that is read here, or refuse or garble a commit. */
 const settings = [
   'color.ui=false',
+  'core.safecrlf=false',
   'diff.relative=false',
+  'i18n.commitEncoding=UTF-8',
+  'i18n.logOutputEncoding=UTF-8',
   'log.follow=false',
   'log.showSignature=false',
+  'trailer.separators=:',
 ].flatMap((setting) => ['-c', setting])
 
 /** What a call of git returned. */
@@ -73,10 +77,13 @@ export async function createGit(folder: string, { env, signal }: GitOptions): Pr
   return git
 }
 
-/** The error for a failed call of git. */
+/** The error for a failed call of git. Leaves out users, passwords and tokens of addresses. */
 export function failed(action: string, folder: string, { complaint }: GitResult): DashkeepError {
   const [first = ''] = complaint.split('\n').filter((line) => /^(fatal|error): /.test(line))
-  const said = cleanLine(first.replace(/^(fatal|error): /, ''), 300)
+  const said = cleanLine(
+    first.replace(/^(fatal|error): /, '').replaceAll(/:\/\/[^/\s']*@/g, '://'),
+    300,
+  )
   return new DashkeepError(`Cannot ${action} in ${folder}: ${said || 'git fails'}`, {
     hint: `\`git -C ${folder} status\` shows the state of the repository`,
   })
