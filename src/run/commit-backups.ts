@@ -1,6 +1,5 @@
 // Tested by test/e2e/git-after-runs.test.ts
 
-import { join } from 'node:path'
 import { readAccountId } from '../account-id.ts'
 import {
   isArchiveFile,
@@ -15,7 +14,7 @@ import type { ReadOptions } from '../archive/read-objects.ts'
 import type { Config, GitConfig } from '../config/config.ts'
 import { formatDuration } from '../config/duration.ts'
 import { openEncryption, scanLimitsOf } from '../open.ts'
-import { openGitFolder, openGitRepository } from '../restore/git/git-folder.ts'
+import { type GitRepository, openGitRepository } from '../restore/git/git-folder.ts'
 import { haveEqualFiles, refuseOtherAccount, replay } from '../restore/git/replay.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { AfterRunOptions, WarningsByAccount } from './copy-backups.ts'
@@ -53,9 +52,10 @@ export async function commitAccounts(
       const newest = committed.get(accountId) ?? ''
       const isInterrupted = interrupted.has(accountId)
       const about = { ...options, store, read, signal, newest, isInterrupted }
-      const done = await commitAccount(join(git.folder, String(accountId)), accountId, about).catch(
-        (error) => ({ commits: 0, problem: limit.explain(error).message }),
-      )
+      const done = await commitAccount(repository, accountId, about).catch((error) => ({
+        commits: 0,
+        problem: limit.explain(error).message,
+      }))
       commits += done.commits
       if (done.problem !== undefined) warn(accountId, `not committed to git: ${done.problem}`)
     }
@@ -94,11 +94,11 @@ interface CommitOptions extends AfterRunOptions {
  * Returns the number of commits, and the first problem.
  */
 async function commitAccount(
-  path: string,
+  repository: GitRepository,
   accountId: number,
   options: CommitOptions,
 ): Promise<{ commits: number; problem: string | undefined }> {
-  const { store, read, env, now, signal, newest, isInterrupted } = options
+  const { store, read, now, signal, newest, isInterrupted } = options
   const listed = await Array.fromAsync(listFolders(store, { accountId, signal }))
   const past = listed.filter((one) => one.complete && !isFromFuture(one, now()))
   const open = leaveOutSharers(past.filter(({ snapshot }) => snapshot > newest))
@@ -107,7 +107,7 @@ async function commitAccount(
   const again = isInterrupted ? past.filter(({ snapshot }) => snapshot === newest) : []
   const folders = [...again, ...(await leaveOutEqual(open, before, options))]
   if (folders.length === 0) return { commits: 0, problem: undefined }
-  const folder = await openGitFolder(path, { env, signal })
+  const folder = await repository.openFolder(String(accountId))
   await refuseOtherAccount(folder, accountId)
   let commits = 0
   let problem: string | undefined

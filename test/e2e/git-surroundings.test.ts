@@ -1,9 +1,62 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
-import { changeObjects, git, startWithGit, subjectsOf } from './git-story.ts'
+import { describe, expect, it } from 'vitest'
+import { changeObjects, day, git, startWithGit, subjectsOf } from './git-story.ts'
+import { shopId } from './trial.ts'
+
+describe('git after a run, in a folder of an account that is not in the repository', () => {
+  it('commits nothing to a repository of its own, and says so', async () => {
+    const { trial, folder, backUp } = await startWithGit()
+    await using _ = trial
+    const own = join(folder, String(shopId))
+    await trial.runAt(day(1), ['backup'])
+    await trial.run(['restore', '--pretty', own, '--git', '--all'])
+    changeObjects(trial, 'Another title')
+    const { exitCode, stdout } = await backUp(2)
+    expect(exitCode).toBe(3)
+    expect(stdout).toContain(
+      `not committed to git: Cannot commit to ${own}: it does not belong to the git repository ${folder}`,
+    )
+    expect(subjectsOf(own)).toEqual(['Shop: 14 added'])
+    await rm(join(own, '.git'), { recursive: true })
+    expect((await backUp(3)).exitCode).toBe(0)
+    expect(subjectsOf(folder)).toEqual(['Shop: 14 added', 'Shop: 1 changed'])
+  })
+
+  it('writes nothing where a link leads', async () => {
+    const { trial, folder, backUp } = await startWithGit()
+    await using _ = trial
+    const elsewhere = join(trial.folder, 'elsewhere')
+    for (const one of [folder, elsewhere]) await mkdir(one)
+    await symlink(elsewhere, join(folder, String(shopId)))
+    const { exitCode, stdout } = await backUp(1)
+    expect(exitCode).toBe(3)
+    expect(stdout).toContain('it does not belong to the git repository')
+    expect(await readdir(elsewhere)).toEqual([])
+  })
+})
+
+it.each([
+  ['MERGE_HEAD', 'a merge'],
+  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
+  ['REVERT_HEAD', 'a revert'],
+  ['rebase-merge', 'a rebase'],
+  ['rebase-apply', 'a rebase'],
+  ['BISECT_LOG', 'a bisection'],
+])('git after a run commits nothing while there is %s, which means %s', async (name, operation) => {
+  const { trial, folder, backUp } = await startWithGit()
+  await using _ = trial
+  await backUp(1)
+  const head = git(folder, 'rev-parse', 'HEAD')
+  await writeFile(join(folder, '.git', name), head)
+  changeObjects(trial, 'Another title')
+  const { exitCode, stdout } = await backUp(2)
+  expect(exitCode).toBe(3)
+  expect(stdout).toContain(`${operation} is in progress`)
+  expect(git(folder, 'rev-parse', 'HEAD')).toBe(head)
+})
 
 it('git after a run does not depend on settings of the user for texts and line ends', async () => {
   const { trial, folder, backUp } = await startWithGit()

@@ -51,6 +51,8 @@ export interface GitRepository {
   readonly snapshots: ReadonlySet<string>
   /** Names of the subfolders in which an earlier run was stopped before it committed. */
   readonly interrupted: readonly string[]
+  /** Opens a subfolder. Throws a `usage` error when it belongs to no repository or to another one. */
+  openFolder(name: string): Promise<GitFolder>
   push(): Promise<void>
 }
 
@@ -60,19 +62,30 @@ export async function openGitRepository(path: string, options: GitOptions): Prom
   const interrupted = (await readdir(path)).filter((name) =>
     existsSync(noteOf(gitDir, `${prefix}${name}/`)),
   )
-  return { root, snapshots: await readTrailers(git), interrupted, push: () => push(git) }
+  return {
+    root,
+    snapshots: await readTrailers(git),
+    interrupted,
+    openFolder: (name) => openGitFolder(join(path, name), options, root),
+    push: () => push(git),
+  }
 }
 
 /**
  * Opens a folder for commits, and creates the folder and a repository when there is none. A folder
  * inside the work tree of a repository belongs to that repository. Throws a `usage` error when the
- * repository ignores the folder, is in a merge, or has staged changes of other files.
+ * repository ignores the folder, is in the middle of a merge or the like, or has staged changes of other
+ * files, and when the folder is not in the repository `within`, if given.
  */
-export async function openGitFolder(path: string, options: GitOptions): Promise<GitFolder> {
-  const { git, root, created, prefix, gitDir } = await openInside(path, options)
+export async function openGitFolder(
+  path: string,
+  options: GitOptions,
+  within?: string,
+): Promise<GitFolder> {
+  const { git, root, created, prefix, gitDir } = await openInside(path, options, within)
   await refuseIgnored(git, path, root)
   const note = noteOf(gitDir, prefix)
-  const place = { git, prefix, path }
+  const place = { git, prefix, path, gitDir }
   const committed = await readCommittedList(git)
   await readStaged(place, new Set([...(await readList(path)).keys(), ...committed.keys()]))
   const clean = await listClean(git)
@@ -93,6 +106,7 @@ interface Place {
   readonly git: Git
   readonly prefix: string
   readonly path: string
+  readonly gitDir: string
 }
 
 function createCommits(
@@ -131,18 +145,31 @@ function noteOf(gitDir: string, prefix: string): string {
 }
 
 /** Opens git in a folder, and creates the folder and a repository when there is none. */
-async function openInside(path: string, options: GitOptions) {
+async function openInside(path: string, options: GitOptions, within?: string) {
   await makeTarget(path)
   const git = await createGit(await realpath(path), options)
-  const { root, created } = await findRoot(git)
+  const { root, created } = await findRoot(git, { path, within })
   const prefix = (await git.run(['rev-parse', '--show-prefix'])).trimEnd()
   const gitDir = (await git.run(['rev-parse', '--absolute-git-dir'])).trimEnd()
   return { git, root, created, prefix, gitDir }
 }
 
-async function findRoot(git: Git): Promise<{ root: string; created: boolean }> {
+async function findRoot(
+  git: Git,
+  { path, within }: { path: string; within: string | undefined },
+): Promise<{ root: string; created: boolean }> {
   const found = await git.attempt(['rev-parse', '--show-toplevel'])
-  if (found.exitCode === 0) return { root: found.output.trimEnd(), created: false }
+  const root = found.output.trimEnd()
+  if (within !== undefined && root !== within) {
+    throw new DashkeepError(
+      `Cannot commit to ${path}: it does not belong to the git repository ${within}`,
+      {
+        kind: 'usage',
+        hint: 'it is a symbolic link or has a repository of its own: move it away, and the next run writes it again',
+      },
+    )
+  }
+  if (found.exitCode === 0) return { root, created: false }
   if (!found.complaint.includes('not a git repository')) {
     throw failed('use the git repository', git.folder, found)
   }
@@ -163,13 +190,14 @@ async function refuseIgnored(git: Git, path: string, root: string): Promise<void
  * a commit would contain them.
  */
 async function readStaged(
-  { git, prefix, path }: Place,
+  { git, prefix, path, gitDir }: Place,
   ours: ReadonlySet<string>,
 ): Promise<FileChange[]> {
-  if ((await git.attempt(['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'])).exitCode === 0) {
-    throw new DashkeepError(`Cannot commit to ${path}: a merge is in progress`, {
+  const [, operation] = operations.find(([name]) => existsSync(join(gitDir, name))) ?? []
+  if (operation !== undefined) {
+    throw new DashkeepError(`Cannot commit to ${path}: ${operation} is in progress`, {
       kind: 'usage',
-      hint: 'commit or abort the merge with git first',
+      hint: 'complete or abort it with git first',
     })
   }
   const isOurs = (name: string) => {
@@ -184,6 +212,16 @@ async function readStaged(
     { kind: 'usage', hint: 'commit them or unstage them with `git restore --staged` first' },
   )
 }
+
+/** Files and folders in git's own folder that show an operation which a commit would disturb. */
+const operations = [
+  ['MERGE_HEAD', 'a merge'],
+  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
+  ['REVERT_HEAD', 'a revert'],
+  ['rebase-merge', 'a rebase'],
+  ['rebase-apply', 'a rebase'],
+  ['BISECT_LOG', 'a bisection'],
+] as const
 
 /** What is staged in the whole repository. Names count from its root. */
 async function stagedChanges(git: Git): Promise<FileChange[]> {
