@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { glob, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createVirtualFileSystem } from 'typescript/unstable/fs'
@@ -231,6 +231,26 @@ describe('the architecture', () => {
     expect(users('age-encryption')).toEqual(['datafile'])
     expect(users('commander')).toEqual(['cli'])
     expect(users('prom-client').toSorted()).toEqual(['exporter', 'run', 'worker'])
+  })
+
+  it('exports only what another file names', async () => {
+    const project = fileURLToPath(new URL('../', import.meta.url))
+    const files = await Array.fromAsync(
+      glob('{src,test,bench,build,docs}/**/*.ts', { cwd: project }),
+    )
+    const texts = await Promise.all(files.map((file) => readFile(join(project, file), 'utf8')))
+    const naming = new Map<string, number>()
+    for (const word of texts.flatMap((text) => [...new Set(text.match(/\w+/g))])) {
+      naming.set(word, (naming.get(word) ?? 0) + 1)
+    }
+    const declared = /^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm
+    const unused = files.flatMap((file, place) => {
+      // The package exports the client, so its users may need every name.
+      if (!file.startsWith('src/') || file === 'src/service/client.ts') return []
+      const names = [...(texts[place] ?? '').matchAll(declared)].map(([, name = '']) => name)
+      return names.filter((name) => naming.get(name) === 1).map((name) => `${file}: ${name}`)
+    })
+    expect(unused).toEqual([])
   })
 
   it('reads the environment at one place', async () => {

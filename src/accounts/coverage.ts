@@ -16,7 +16,7 @@ export interface KnownBackup {
  * - `missing`: the archive holds no good snapshot of it.
  * - `stale`: the newest good one is too old.
  */
-export type CoverageState = 'covered' | 'unconfigured' | 'missing' | 'stale'
+type CoverageState = 'covered' | 'unconfigured' | 'missing' | 'stale'
 
 /** What each state means. */
 export const coverageReasons: Readonly<Record<CoverageState, string>> = {

@@ -6,7 +6,7 @@ import { readYamlFile } from './read-file.ts'
 import { isSection, type Section, valueAt } from './section.ts'
 
 /** How objects change when they are promoted into one account. */
-export interface AccountMap {
+interface AccountMap {
   readonly ids: 'keep' | 'derive'
   readonly titlePrefix: string
   /** From the id or the name of an index pattern of the source to those of the target. */

@@ -11,7 +11,7 @@ interface StoreAddress {
 }
 
 /** How a store lies to another one: the same store, inside the other, or around it. */
-export type Overlap = 'same' | 'inside' | 'around'
+type Overlap = 'same' | 'inside' | 'around'
 
 /** Compares the addresses of two stores. Returns undefined when they are apart. Pure. */
 export function findOverlap(one: StoreAddress, other: StoreAddress): Overlap | undefined {

@@ -6,7 +6,7 @@ import type { Direction } from './copy-files.ts'
 import { type CopySelection, planCopy } from './plan-copy.ts'
 
 /** How far a copy is behind the archive, for one account. */
-export interface CopyLag {
+interface CopyLag {
   readonly accountId: number
   /** Snapshots that the copy lacks. */
   readonly missing: number

@@ -228,7 +228,7 @@ async function checkFile(
 }
 
 /** What became of a damaged file. */
-export interface RepairedFile {
+interface RepairedFile {
   readonly file: DamagedFile
   /** What is wrong with it afterwards. */
   readonly defect: FileDefect | undefined

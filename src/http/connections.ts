@@ -6,7 +6,7 @@ import type { ConnectionLimits } from './limits.ts'
 import { type HttpProxy, type ProxyError, proxyFailure, proxyRefusal } from './proxy.ts'
 
 /** An HTTP request. */
-export interface OutgoingRequest {
+interface OutgoingRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
   /** Path and query, beginning with a slash. */
   readonly path: string
@@ -18,7 +18,7 @@ export interface OutgoingRequest {
 export type IncomingAnswer = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'>
 
 /** The connections to one origin: HTTP/1.1, kept for a few seconds after an answer. */
-export interface Connections {
+interface Connections {
   /**
    * Sends a request when a connection is free. Returns the answer when its headers have arrived.
    * An aborted signal ends the request at once. Errors have a code of Node or undici (`UND_ERR_…`),

@@ -17,7 +17,7 @@ export interface TextLine {
 }
 
 /** How two texts differ, line by line, with a few lines around. */
-export interface TextComparison {
+interface TextComparison {
   /** The lines of each stretch that differs. Lines between two stretches are left out. */
   readonly stretches: readonly (readonly TextLine[])[]
   /** Whether the texts differ in more than is shown. */

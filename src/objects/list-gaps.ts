@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff'
 
 /** A stretch in which two lists differ: items of the first, and what the second has in their place. */
-export interface Gap {
+interface Gap {
   /** Where it begins in the first list, and how many items of it are not in the second. */
   readonly from: number
   readonly removed: number

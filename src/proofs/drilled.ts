@@ -5,7 +5,7 @@ import { version } from '../version.ts'
 import type { NewProof } from './proof.ts'
 
 /** What the drill of one account found. */
-export interface Drilled {
+interface Drilled {
   readonly accountId: number
   /** The restored snapshot and exports; undefined when no good one can be read. */
   readonly manifest: Pick<Manifest, 'snapshot' | 'exports'> | undefined

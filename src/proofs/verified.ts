@@ -5,7 +5,7 @@ import { version } from '../version.ts'
 import type { NewProof } from './proof.ts'
 
 /** Collects what a verification finds, and makes a record for each account of it. */
-export interface VerifiedAccounts {
+interface VerifiedAccounts {
   add(verified: VerifiedSnapshot): void
   /** The records, if the verification has now checked everything. */
   toProofs(endedAt: Date): NewProof[]

@@ -68,7 +68,7 @@ export interface ArchivedReport {
 }
 
 /** The snapshots of one account, as they were read. */
-export interface AccountArchive {
+interface AccountArchive {
   /** Those that are not from the future, oldest first. */
   readonly snapshots: readonly ReadSnapshot[]
   readonly fromFuture: readonly SnapshotFolder[]

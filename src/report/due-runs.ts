@@ -12,7 +12,7 @@ import type { ReadSnapshot } from './read-snapshot.ts'
  *   its previous snapshot
  * - `unknown`: nothing is left of this time, and snapshots were removed since
  */
-export type RunState = 'made' | 'damaged' | 'suspect' | 'missed' | 'unknown'
+type RunState = 'made' | 'damaged' | 'suspect' | 'missed' | 'unknown'
 
 /** Successive due runs with the same state. */
 export interface RunSpan {

@@ -15,7 +15,7 @@ const ACCOUNTS_AT_ONCE = 4
 const READS_AT_ONCE = 16
 
 /** An account of the archive, before its copies and its need of attention are known. */
-export type ReadAccount = Omit<AccountReport, 'attention' | 'copies'> & {
+type ReadAccount = Omit<AccountReport, 'attention' | 'copies'> & {
   readonly accountId: number
 }
 

@@ -4,7 +4,7 @@ import type { SnapshotLocks } from './read-locks.ts'
 import type { ProofReport } from './report-proofs.ts'
 
 /** An account in a copy of the archive. */
-export interface CopiedAccount {
+interface CopiedAccount {
   /** Name of the copy in the configuration. */
   readonly copy: string
   /** Snapshots of the archive that the copy lacks. */

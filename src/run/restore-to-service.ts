@@ -32,14 +32,14 @@ import { exitCodeOf, exitCodes } from './exit-codes.ts'
 import { findOwner, ownersOf } from './owners.ts'
 
 /** The target of a restore. */
-export interface Into {
+interface Into {
   readonly config: AccountConfig
   readonly account: Account
   readonly address: string
 }
 
 /** A target that can be asked whether it accepts imports. */
-export interface ServiceTarget extends RestoreTarget {
+interface ServiceTarget extends RestoreTarget {
   /** Throws when the service accepts no imports. Sends no object. */
   checkImports(kibanaVersion: string, options: { signal: AbortSignal }): Promise<void>
 }

@@ -3,7 +3,7 @@
 import { DashkeepError } from '../errors.ts'
 
 /** A limit for the time of a step after the backup. */
-export interface TimeLimit {
+interface TimeLimit {
   /** Aborts when the process is stopped, when the run has taken too long, and when the step has. */
   readonly signal: AbortSignal
   /** The error that ended the step. Throws it when the process was stopped. */

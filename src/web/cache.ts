@@ -3,7 +3,7 @@ import { decodeManifest } from '../archive/manifest.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 /** Values by key; the least recently used ones leave when there is no room. */
-export interface Cache<Value> {
+interface Cache<Value> {
   /** The value of the key, made by `make` when it is not there. Readers at the same time share it. */
   get(key: string, make: () => Promise<Value>): Promise<Value>
   remove(key: string): void

@@ -5,7 +5,7 @@ import type { SnapshotLine } from './library.ts'
 import { type Markup, signOf, stateLabel } from './markup.ts'
 
 /** What a day, or a snapshot, looks like: the worst of a day counts. */
-export type DayState = 'damaged' | 'suspect' | 'changed' | 'unchanged'
+type DayState = 'damaged' | 'suspect' | 'changed' | 'unchanged'
 
 const words: Record<DayState, string> = {
   damaged: 'damaged',

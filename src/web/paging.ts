@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { Markup } from './markup.ts'
 
 /** A part of a long list. */
-export interface Part<Item> {
+interface Part<Item> {
   readonly items: readonly Item[]
   /** Its number, from 1 on, and how many there are. */
   readonly number: number

@@ -23,7 +23,7 @@ export interface UserProxy {
  * The running server. Disposing closes it, whoever is still connected, and waits for restores to end:
  * abort the signal of the library first.
  */
-export interface WebServer extends AsyncDisposable {
+interface WebServer extends AsyncDisposable {
   /** What to open in a browser: with the one-time token, or the public address behind a proxy. */
   readonly address: string
 }

@@ -7,7 +7,7 @@ import { plural } from '../../wording.ts'
 import { printHint, type Terminal } from '../terminal.ts'
 
 /** What `--record` has stored. */
-export interface Recorded {
+interface Recorded {
   /** Address of the records. */
   readonly url: string
   /** Keys of the records. */

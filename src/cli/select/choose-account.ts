@@ -52,7 +52,7 @@ export async function selectAccounts(
 }
 
 /** The accounts that a run backs up. */
-export interface ChosenAccounts {
+interface ChosenAccounts {
   /** The configuration with only these accounts. */
   readonly config: Config
   /** All configured accounts, also those that the run does not back up. */

@@ -19,7 +19,7 @@ import { resolveAccountId } from '../select/choose-account.ts'
 import type { Terminal } from '../terminal.ts'
 import { repair } from './copy-repair.ts'
 
-export interface CopyVerbOptions extends CommonOptions {
+interface CopyVerbOptions extends CommonOptions {
   readonly to: string
   readonly account?: string
   readonly repair?: boolean

@@ -24,7 +24,7 @@ import { type Answer, confirm, notConfirmed, type Terminal } from '../terminal.t
 import type { RestoreOptions } from './restore-options.ts'
 
 /** What is restored to the service. */
-export interface GivenRestore {
+interface GivenRestore {
   readonly context: Context
   readonly store: ObjectStore | undefined
   readonly chosen: Restoring

@@ -8,7 +8,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** Options of the verb, as the command line gives them. */
-export interface SandboxVerbOptions {
+interface SandboxVerbOptions {
   readonly host: string
   readonly port?: number
   readonly objects?: readonly string[]

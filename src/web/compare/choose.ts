@@ -11,7 +11,7 @@ import { hasService, type Side, serviceReference } from './sides.ts'
 const MAX_OFFERED = 400
 
 /** What a form offers for one side: the snapshots of an account, and which of them is chosen. */
-export interface Offer {
+interface Offer {
   readonly view: AccountView
   /** A reference to a side. */
   readonly chosen?: string | undefined

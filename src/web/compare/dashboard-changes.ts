@@ -16,7 +16,7 @@ import { type Markup, outside } from '../markup.ts'
 import { differenceList } from './differences.ts'
 
 /** Two versions of a dashboard. */
-export interface DashboardVersions {
+interface DashboardVersions {
   readonly before: DashboardLayout
   readonly after: DashboardLayout
   /** The captions of both drawings. */

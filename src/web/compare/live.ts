@@ -20,7 +20,7 @@ export interface ServiceReader {
 export class ServiceFailure extends DashkeepError {}
 
 /** An export of the service, or one that still runs. */
-export type LiveExport =
+type LiveExport =
   | { readonly kind: 'ready'; readonly side: SnapshotSide; readonly exportedAt: Date }
   | { readonly kind: 'running'; readonly startedAt: Date }
 

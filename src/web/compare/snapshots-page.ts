@@ -26,7 +26,7 @@ const dashboard = 'dashboard'
 const PAGE_SIZE = 500
 
 /** What the address of the page asks for. */
-export interface ComparisonQuery {
+interface ComparisonQuery {
   readonly type: string
   readonly page: string
 }

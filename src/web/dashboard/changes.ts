@@ -54,7 +54,7 @@ function describeStatedMove(before: DashboardPanel, after: DashboardPanel): stri
 }
 
 /** The changes that a comparison has, each with its sign, its words and its number of panels. */
-export function listCounts({ counts }: LayoutComparison) {
+function listCounts({ counts }: LayoutComparison) {
   return (Object.keys(changeSigns) as PanelChange[])
     .filter((change) => counts[change] > 0)
     .map((change) => ({

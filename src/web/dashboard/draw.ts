@@ -7,7 +7,7 @@ import { ICON_SIZE, iconPaths, kindNames, missingPath } from './icons.ts'
 import { cleanTitle, escapeMarkup, fitLines } from './text.ts'
 
 /** How a drawing is named and where its panels lead. */
-export interface DrawingOptions {
+interface DrawingOptions {
   /** The name of the drawing for screen readers, and its caption in a comparison. */
   readonly label: string
   /** The start of the `id` of each panel. Each drawing of a page needs its own. */

@@ -7,7 +7,7 @@ import { DashkeepError } from '../../errors.ts'
 import type { AccountView, Library } from '../library.ts'
 
 /** What is searched for. */
-export interface Search {
+interface Search {
   readonly text: string
   /** Where an earlier page ended, as its `Ending` says; empty for the first page. */
   readonly from: string

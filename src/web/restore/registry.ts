@@ -20,7 +20,7 @@ export interface RestoreJob extends Pick<BasketGroup, 'accountId' | 'snapshot'> 
 }
 
 /** How far a restore is. */
-export interface JobProgress {
+interface JobProgress {
   readonly step: 'reading' | 'backing up' | 'sending'
   readonly sent: number
   /** Number of objects to send; 0 until that is known. */

@@ -47,7 +47,7 @@ export async function chooseRequested(
 }
 
 /** What `runJob` works with. */
-export interface JobOptions {
+interface JobOptions {
   readonly library: Library
   readonly desk: RestoreDesk
   readonly log: Logger

@@ -168,7 +168,7 @@ ${hiddenFields(restore, fields)}
 }
 
 /** What a reader types to confirm: the name of the account, or its id when nobody can type the name. */
-export function confirmationOf({ name, accountId }: { name: string; accountId: number }): string {
+function confirmationOf({ name, accountId }: { name: string; accountId: number }): string {
   const shown = cleanLine(name, 100).trim()
   return shown === name.trim() && shown !== '' ? shown : String(accountId)
 }
