@@ -1,4 +1,5 @@
 import { createObjectIndex } from '../export/content-digest.ts'
+import { compareValues } from '../order.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey } from './archive.ts'
 import { createComparison, type NamedObject } from './compare.ts'
@@ -90,7 +91,7 @@ export async function diffType(
 }
 
 function sortById(objects: ReadonlyMap<string, NamedObject>): NamedObject[] {
-  return [...objects.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  return [...objects.values()].sort((a, b) => compareValues(a.id, b.id))
 }
 
 function isSameFile(before: SnapshotSide, after: SnapshotSide, type: string): boolean {

@@ -13,6 +13,7 @@ import {
 import { splitId } from '../objects/object-id.ts'
 import { openNested } from '../objects/open-nested.ts'
 import { parseSavedObject } from '../objects/saved-object.ts'
+import { compareValues } from '../order.ts'
 import type { ReadOptions } from './read-objects.ts'
 import { pickObjects, type SearchOptions, type StoredExport } from './stored-export.ts'
 
@@ -124,7 +125,7 @@ export function createTextSearch(pattern: string, options: ReadOptions = {}): Te
     size: () => found.size + current.picked.length,
     finish() {
       watched.refuseLocked()
-      return { objects: [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1)), problems }
+      return { objects: [...found.values()].sort((a, b) => compareValues(a.id, b.id)), problems }
     },
   }
 }
@@ -329,7 +330,7 @@ export async function findNamed(
 
 /** Sorts by the newest snapshot, so that deleted objects come last. */
 function newestFirst(a: Candidate, b: Candidate): number {
-  return a.snapshot < b.snapshot ? 1 : -1
+  return compareValues(b.snapshot, a.snapshot)
 }
 
 /** Objects that an error names. */

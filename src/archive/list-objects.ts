@@ -1,6 +1,7 @@
 // Tested by test/e2e/ls.test.ts
 
 import { readUpdateTime } from '../objects/update-time.ts'
+import { compareValues } from '../order.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { Manifest } from './manifest.ts'
 import { type ReadOptions, readObjects } from './read-objects.ts'
@@ -26,11 +27,9 @@ export async function listObjects(
   for await (const { id, title, bytes } of readObjects(store, manifest, type, read)) {
     objects.push({ type, id, title, bytes: bytes.length, updatedAt: updateTimeOf(bytes) })
   }
-  return objects.toSorted((a, b) => compare(a.title ?? '', b.title ?? '') || compare(a.id, b.id))
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+  return objects.toSorted(
+    (a, b) => compareValues(a.title ?? '', b.title ?? '') || compareValues(a.id, b.id),
+  )
 }
 
 /** The time in `updated_at` or, in the oldest form, in `_updatedAt`. */

@@ -1,3 +1,4 @@
+import { compareValues } from '../order.ts'
 import { isFromFuture, splitByTime } from './future.ts'
 
 /**
@@ -125,7 +126,7 @@ function beginReasons<Candidate extends RetentionCandidate>(
   candidates: readonly Candidate[],
   now: Date,
 ) {
-  const newestFirst = candidates.toSorted((a, b) => (a.snapshot < b.snapshot ? 1 : -1))
+  const newestFirst = candidates.toSorted((a, b) => compareValues(b.snapshot, a.snapshot))
   const reasons = new Map<Candidate, string[]>(newestFirst.map((candidate) => [candidate, []]))
   const keep = (candidate: Candidate, reason: string) => reasons.get(candidate)?.push(reason)
   const { past } = splitByTime(newestFirst, now)

@@ -1,5 +1,6 @@
 import { isArchiveFile, listAccounts, type SnapshotFolder } from '../archive/archive.ts'
 import { isFromFuture } from '../archive/future.ts'
+import { compareValues } from '../order.ts'
 import type { Direction } from './copy-files.ts'
 
 /** A snapshot of the archive that the copy does not have, or not completely. */
@@ -83,7 +84,7 @@ function createLookup(accounts: AsyncGenerator<{ accountId: number; folders: Sna
     async find(accountId: number): Promise<SnapshotFolder[]> {
       for (;;) {
         current ??= await accounts.next()
-        if (current.done || compare(current.value.accountId, accountId) > 0) return []
+        if (current.done || compareAccounts(current.value.accountId, accountId) > 0) return []
         const { value } = current
         current = undefined
         if (value.accountId === accountId) return value.folders
@@ -96,7 +97,6 @@ function createLookup(accounts: AsyncGenerator<{ accountId: number; folders: Sna
 }
 
 /** The order of accounts in a listing: by the bytes of their keys. */
-function compare(one: number, other: number): number {
-  const [a, b] = [`${one}/`, `${other}/`]
-  return a < b ? -1 : a > b ? 1 : 0
+function compareAccounts(one: number, other: number): number {
+  return compareValues(`${one}/`, `${other}/`)
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { compareValues } from '../order.ts'
 
 /** Longest name without its extension. File systems allow 255 bytes. */
 const MAX_NAME = 180
@@ -29,8 +30,7 @@ export function nameFiles(ids: readonly string[]): string[] {
 }
 
 function compare(a: { id: string; index: number }, b: { id: string; index: number }): number {
-  if (a.id === b.id) return a.index - b.index
-  return a.id < b.id ? -1 : 1
+  return compareValues(a.id, b.id) || a.index - b.index
 }
 
 function encode(id: string): string {

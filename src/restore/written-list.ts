@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { DashkeepError } from '../errors.ts'
 import { describeFileError, readSmallFile } from '../local-files.ts'
+import { compareValues } from '../order.ts'
 
 /** The list of files that dashkeep has written into a folder with a file for each object. */
 export const listName = 'dashkeep.sha256'
@@ -43,7 +44,7 @@ export function parseList(text: string, label: string): WrittenList {
 
 /** Formats the list for `sha256sum --check`, sorted by name. */
 export function formatList(list: WrittenList): string {
-  const sorted = [...list].sort(([a], [b]) => (a < b ? -1 : 1))
+  const sorted = [...list].sort(([a], [b]) => compareValues(a, b))
   return sorted.map(([name, sha256]) => `${sha256}  ${name}\n`).join('')
 }
 

@@ -1,3 +1,4 @@
+import { compareValues } from '../order.ts'
 import { StoreError } from './errors.ts'
 
 /** Maximum length of a key in UTF-8 bytes, as in S3. */
@@ -21,8 +22,8 @@ export function isKey(key: string): boolean {
 /** Orders keys by their UTF-8 bytes, as S3 does. JavaScript's own order differs above U+FFFF. */
 export function compareKeys(left: string, right: string): number {
   // Without surrogates both orders are the same, and this one is five times as fast.
-  if (!/[\ud800-\uffff]/.test(left) && !/[\ud800-\uffff]/.test(right))
-    return left < right ? -1 : left > right ? 1 : 0
+  const isSimple = !/[\ud800-\uffff]/.test(left) && !/[\ud800-\uffff]/.test(right)
+  if (isSimple) return compareValues(left, right)
   return Buffer.compare(Buffer.from(left), Buffer.from(right))
 }
 

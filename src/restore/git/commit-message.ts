@@ -2,6 +2,7 @@
 
 import type { Manifest } from '../../archive/manifest.ts'
 import { cleanLine } from '../../clean-text.ts'
+import { compareValues } from '../../order.ts'
 import { formatTime } from '../../wording.ts'
 import { type FileChange, trailerName } from './git-folder.ts'
 
@@ -54,7 +55,7 @@ export function composeMessage(
   const counts = countChanges(changes)
   const total = counts.added + counts.changed + counts.removed
   const byType = Map.groupBy(changes, ({ name }) => typeOf(name) ?? '')
-  const types = [...byType].filter(([type]) => type !== '').sort(([a], [b]) => (a < b ? -1 : 1))
+  const types = [...byType].filter(([type]) => type !== '').sort(([a], [b]) => compareValues(a, b))
   const lines = [
     `${name}: ${formatCounts(counts)}`,
     '',

@@ -6,6 +6,7 @@ import type { Manifest } from '../../archive/manifest.ts'
 import { DashkeepError } from '../../errors.ts'
 import { fromEditable } from '../../objects/editable-object.ts'
 import { parseSavedObject } from '../../objects/saved-object.ts'
+import { compareValues } from '../../order.ts'
 import type { Selection } from '../choose.ts'
 import type { WriteOptions } from '../new-file.ts'
 import { fileNamesOf, writeOpened } from '../opened-folder.ts'
@@ -95,7 +96,7 @@ async function nameChanges(
   titles: ReadonlyMap<string, string | undefined>,
 ): Promise<ObjectChange[]> {
   const named: ObjectChange[] = []
-  for (const change of changes.toSorted((a, b) => (a.kind < b.kind ? -1 : 1))) {
+  for (const change of changes.toSorted((a, b) => compareValues(a.kind, b.kind))) {
     const type = typeOf(change.name)
     if (type === undefined || named.length === MAX_NAMED) continue
     const title =

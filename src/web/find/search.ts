@@ -4,6 +4,7 @@ import type { Manifest } from '../../archive/manifest.ts'
 import { exportsOf, type StoredExport } from '../../archive/stored-export.ts'
 import { readTimeline } from '../../archive/timeline.ts'
 import { DashkeepError } from '../../errors.ts'
+import { compareValues } from '../../order.ts'
 import type { AccountView, Library } from '../library.ts'
 
 /** What is searched for. */
@@ -112,16 +113,15 @@ export async function searchAccount(
   const timeline = await readTimeline(library.store, view.past, { signal })
   const exports = timeline.types
     .flatMap((type) => timeline.stretches(type))
-    .toSorted((one, other) => (one.last === other.last ? 0 : one.last > other.last ? -1 : 1))
+    .toSorted((one, other) => compareValues(other.last, one.last))
   const search = createTextSearch(text, { ...library.read, signal })
   const ending = await searchInTurn(search, exports, { from, isOver: startClock(library) })
   const newest = exports[0]?.last ?? ''
   const { objects, problems } = search.finish()
   const present = await readPresent(library, view, newest, objects)
   const found = objects.map((one): Finding => {
-    const isThere = present?.has(`${one.type} ${one.id}`)
-    const now = isThere === undefined ? 'unknown' : isThere ? 'differs' : 'gone'
-    return { ...presentIn(view, one), now: one.snapshot === newest ? 'fits' : now }
+    const now = one.snapshot === newest ? 'fits' : stateIn(present, one)
+    return { ...presentIn(view, one), now }
   })
   const unreadable = from === '' ? timeline.unreadable.map(({ message }) => message) : []
   return { objects: found.toSorted(newestFirst), problems: [...unreadable, ...problems], ending }
@@ -198,9 +198,14 @@ async function readPresent(
   return listed && new Set(listed.map(({ type, id }) => `${type} ${id}`))
 }
 
+/** Whether the newest snapshot holds an object that it shows differently. */
+function stateIn(present: Set<string> | undefined, { type, id }: FoundObject): Finding['now'] {
+  if (present === undefined) return 'unknown'
+  return present.has(`${type} ${id}`) ? 'differs' : 'gone'
+}
+
 function newestFirst(one: FoundObject, other: FoundObject): number {
-  if (one.snapshot !== other.snapshot) return one.snapshot > other.snapshot ? -1 : 1
-  return one.id < other.id ? -1 : 1
+  return compareValues(other.snapshot, one.snapshot) || compareValues(one.id, other.id)
 }
 
 /**

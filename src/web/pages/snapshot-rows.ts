@@ -4,6 +4,7 @@ import { diffType, sharedTypes } from '../../archive/diff.ts'
 import type { ListedObject } from '../../archive/list-objects.ts'
 import type { Manifest } from '../../archive/manifest.ts'
 import { createTextMatcher } from '../../objects/match-object.ts'
+import { compareValues } from '../../order.ts'
 import type { Library, TextPlaces } from '../library.ts'
 
 /** What the address of a snapshot's page asks for. */
@@ -134,5 +135,5 @@ function filterRows(
     : undefined
   if (key === undefined) return found
   const turn = sort.startsWith('-') ? -1 : 1
-  return found.toSorted((a, b) => turn * (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0))
+  return found.toSorted((a, b) => turn * compareValues(key(a), key(b)))
 }
