@@ -20,7 +20,8 @@ export async function readImports(root: string): Promise<Import[]> {
     return [...text.matchAll(importPattern)].map(([, type, named, bare, lazy]): Import => {
       const target = named ?? bare ?? lazy ?? ''
       const to = target.startsWith('.') ? normalize(join(dirname(from), target)) : target
-      return { from, to, kind: lazy ? 'lazy' : type ? 'type' : 'static' }
+      const staticKind = type ? 'type' : 'static'
+      return { from, to, kind: lazy ? 'lazy' : staticKind }
     })
   })
   return (await Promise.all(found)).flat()

@@ -194,7 +194,8 @@ function settle(
 
 function logOutcome(log: Logger, { accounts, error, startedAt, endedAt, exitCode }: RunOutcome) {
   const durationMs = endedAt.getTime() - startedAt.getTime()
-  const level = exitCode === 0 ? 'info' : error ? 'error' : 'warn'
+  const badLevel = error ? 'error' : 'warn'
+  const level = exitCode === 0 ? 'info' : badLevel
   const counts = countResults(accounts)
   log[level]({ ...counts, durationMs, exitCode, reason: error?.message }, 'run ended')
 }

@@ -64,17 +64,10 @@ function reportedError(
 
 /** Explains a refusal by its status or its body. */
 export function refusalOf(reply: Reply, explaining: Explaining): ServiceError {
-  const { operation, address, sanitize } = explaining
+  const { operation, sanitize } = explaining
   const body = outermost(reply)
-  const status = refusesToken(body) ? 403 : isSuccess(reply) ? (body.code ?? 400) : reply.status
-  const regions = regionsIn(reply.text)
   const requestId = body.requestId ?? reply.header('x-request-id')
-  const explanation =
-    regions !== undefined
-      ? explainRegions(regions)
-      : redirects(status)
-        ? explainRedirect(reply, { address, sanitize })
-        : explainStatus(status, operation, body)
+  const explanation = explain(reply, body, explaining)
   return new ServiceError(
     `Cannot ${operation.action}: ${explanation.state} (${describe(reply, body, { requestId, sanitize })})`,
     {
@@ -164,6 +157,24 @@ interface Regions {
 interface RefusalExplanation extends Explanation {
   readonly code: ServiceErrorCode
   readonly transient?: boolean
+}
+
+function explain(
+  reply: Reply,
+  body: ErrorBody,
+  { operation, address, sanitize }: Explaining,
+): RefusalExplanation {
+  const regions = regionsIn(reply.text)
+  if (regions !== undefined) return explainRegions(regions)
+  const status = statusOf(reply, body)
+  if (redirects(status)) return explainRedirect(reply, { address, sanitize })
+  return explainStatus(status, operation, body)
+}
+
+/** The status that the refusal stands for: 403 for a refused token, else the body's code under a success status. */
+function statusOf(reply: Reply, body: ErrorBody): number {
+  if (refusesToken(body)) return 403
+  return isSuccess(reply) ? (body.code ?? 400) : reply.status
 }
 
 function explainRegions({ account, server }: Regions): RefusalExplanation {

@@ -18,7 +18,12 @@ import { backUpEachDate, corpus, reportLeftOut } from './corpus.ts'
 if (corpus === '') reportLeftOut('differences and histories of real objects')
 
 /** The objects of a type at one date: by id, what of them is stable, and their titles. */
-type State = Map<string, { stable: string; title: unknown }>
+type State = Map<string, Seen>
+
+interface Seen {
+  readonly stable: string
+  readonly title: unknown
+}
 
 describe.skipIf(corpus === '')('five years of real changes are found again', () => {
   it('between successive dates, and in the histories of what was renamed, gone and back', async () => {
@@ -132,6 +137,18 @@ async function readViews(trial: Trial, date: string, type: string): Promise<Json
   )
 }
 
+/** What the history shows for an object at a date; undefined when it has not changed. */
+function eventOf(
+  before: Seen | undefined,
+  now: Seen,
+  { wasPresent }: { wasPresent: boolean },
+): string | undefined {
+  if (before === undefined) return 'appeared'
+  if (!wasPresent) return 'returned'
+  if (before.stable === now.stable) return undefined
+  return before.title === now.title ? 'changed' : 'renamed'
+}
+
 /** What happened to each object, by its id: `2016-03-07 appeared`. */
 function readLives(
   dates: readonly string[],
@@ -145,16 +162,7 @@ function readLives(
       const state = states.get(date)?.get(type) ?? new Map()
       for (const [id, now] of state) {
         const before = known.get(id)
-        const event =
-          before === undefined
-            ? 'appeared'
-            : !present.has(id)
-              ? 'returned'
-              : before.stable === now.stable
-                ? undefined
-                : before.title === now.title
-                  ? 'changed'
-                  : 'renamed'
+        const event = eventOf(before, now, { wasPresent: present.has(id) })
         if (event !== undefined) lives.set(id, [...(lives.get(id) ?? []), `${date} ${event}`])
         known.set(id, now)
       }

@@ -50,7 +50,8 @@ export async function fences(): Promise<Fence[]> {
 /** Every block that is marked as `sh` or shows commands after `$`, in the order of reading. */
 export async function commandBlocks(): Promise<Block[]> {
   return (await fences()).flatMap(({ place, language, text }) => {
-    const lines = language === 'sh' ? text.split('\n') : language === '' ? typed(text) : []
+    const shown = language === '' ? typed(text) : []
+    const lines = language === 'sh' ? text.split('\n') : shown
     if (lines[0] === undefined) return []
     return [{ place, begins: lines[0].replace(/\s+(#.*|\\)$/, ''), text: lines.join('\n') }]
   })

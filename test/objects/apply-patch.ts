@@ -23,12 +23,9 @@ function locate(root: JsonValue[], pointer: string): [JsonValue, string] {
 }
 
 function child(holder: JsonValue, token: string): JsonValue {
-  const found =
-    holder instanceof Map
-      ? holder.get(token)
-      : Array.isArray(holder)
-        ? holder[Number(token)]
-        : undefined
+  let found: JsonValue | undefined
+  if (holder instanceof Map) found = holder.get(token)
+  else if (Array.isArray(holder)) found = holder[Number(token)]
   if (found === undefined) throw new Error(`nothing is at ${token}`)
   return found
 }

@@ -223,7 +223,8 @@ export function simulateAccount(
     async check(at: Date, kind: RememberedCheck['kind']): Promise<void> {
       const isGood = random() < 0.8
       const isWhole = kind === 'drill' || random() < 0.7
-      const scope = kind === 'drill' ? 'newest' : isWhole ? 'all' : 'some'
+      const verified = isWhole ? 'all' : 'some'
+      const scope = kind === 'drill' ? 'newest' : verified
       const result = isGood ? 'good' : 'failed'
       const defects = isGood ? 0 : 1
       const times = { startedAt: at, endedAt: new Date(at.getTime() + hourMs) }

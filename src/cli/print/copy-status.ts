@@ -14,11 +14,7 @@ export function printCopies(
     accounts.map(({ accountId, missing, snapshot, takenAt, stale }) => [
       name,
       String(accountId),
-      stale
-        ? colors.red('stale')
-        : missing > 0
-          ? colors.yellow('behind')
-          : colors.green('complete'),
+      colorState({ missing, stale }, colors),
       snapshot ?? '',
       takenAt ? formatAge(takenAt, now) : '',
       String(missing),
@@ -32,4 +28,12 @@ export function printCopies(
   for (const { name, error } of copies) {
     if (error !== undefined) terminal.print(`${colors.red('unreadable')} copy ${name}: ${error}`)
   }
+}
+
+function colorState(
+  { missing, stale }: { missing: number; stale: boolean },
+  colors: Terminal['colors'],
+): string {
+  if (stale) return colors.red('stale')
+  return missing > 0 ? colors.yellow('behind') : colors.green('complete')
 }

@@ -147,12 +147,18 @@ function describeStep(step: Step, elapsedMs: number): string {
   if (seconds >= 1 && bytes > 0) parts.push(`${formatBytes(bytes / seconds)}/s`)
   else if (seconds >= 1 && done > 0) parts.push(`${formatRate(done / seconds)}/s`)
   parts.push(formatClock(seconds))
-  const share = totalBytes ? bytes / totalBytes : total ? done / total : 0
+  const share = shareOf(step)
   if (seconds >= 1 && share > 0 && share < 1) {
     parts.push(`about ${formatClock((seconds * (1 - share)) / share)} left`)
   }
   if (note !== '') parts.push(note)
   return parts.join(' · ')
+}
+
+/** The share of the work that is done, from 0 to 1; 0 when the total is unknown. */
+function shareOf({ total, totalBytes, done, bytes }: Step): number {
+  if (totalBytes) return bytes / totalBytes
+  return total ? done / total : 0
 }
 
 function formatRate(rate: number): string {

@@ -58,18 +58,22 @@ function refuseBeyondLimits({ account, exports }: Manifest, { config }: Context)
   const { maxObjects, maxExportBytes } = scanLimitsOf(config)
   for (const { type, objects, file } of exports) {
     const { bytes } = file.content
-    const beyond =
-      objects > maxObjects
-        ? `holds ${objects} objects, more than limits.maxObjects allows (${maxObjects})`
-        : bytes > maxExportBytes
-          ? `expands to ${bytes} bytes, more than limits.maxExportBytes allows (${maxExportBytes})`
-          : undefined
-    if (beyond === undefined) continue
-    throw new DashkeepError(`Cannot drill account ${account.id}: ${type} ${beyond}`, {
-      kind: 'usage',
-      hint: 'raise the limit to the value that the backup used; each object takes 32 bytes of memory',
-    })
+    if (objects > maxObjects) {
+      const limit = `limits.maxObjects allows (${maxObjects})`
+      throw beyondLimit(account.id, `${type} holds ${objects} objects, more than ${limit}`)
+    }
+    if (bytes > maxExportBytes) {
+      const limit = `limits.maxExportBytes allows (${maxExportBytes})`
+      throw beyondLimit(account.id, `${type} expands to ${bytes} bytes, more than ${limit}`)
+    }
   }
+}
+
+function beyondLimit(accountId: number, state: string): DashkeepError {
+  return new DashkeepError(`Cannot drill account ${accountId}: ${state}`, {
+    kind: 'usage',
+    hint: 'raise the limit to the value that the backup used; each object takes 32 bytes of memory',
+  })
 }
 
 async function startDrillSandbox(

@@ -97,7 +97,8 @@ function proofsOf(drilled: AccountDrill): NewProof[] {
   if (result !== 'restored' && result !== 'failed') return []
   const exports = newestGood?.exports.filter(({ type }) => isImportable(type)) ?? []
   const manifest = newestGood && { snapshot: newestGood.snapshot, exports }
-  const damage = error ? [error.message] : manifest === undefined ? problems : []
+  const unread = manifest === undefined ? problems : []
+  const damage = error ? [error.message] : unread
   return [proofOfDrill({ ...drilled, manifest, counts, damage })]
 }
 

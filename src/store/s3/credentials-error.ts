@@ -98,11 +98,11 @@ function explainFile({ path, code, setting }: Failure): CredentialsError {
   const { AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file } = setting.env
   const isOfContainer = path === undefined ? setting.source.kind === 'container' : path === file
   const what = isOfContainer ? 'authorization token' : 'web identity token'
-  const member = isOfContainer
-    ? 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'
-    : setting.source.kind === 'profile'
+  const webIdentityMember =
+    setting.source.kind === 'profile'
       ? 'web_identity_token_file in the AWS profile'
       : 'AWS_WEB_IDENTITY_TOKEN_FILE'
+  const member = isOfContainer ? 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE' : webIdentityMember
   // The error of a folder does not name it.
   const named = path ?? (isOfContainer ? file : tokenFileOf(setting)) ?? ''
   return new CredentialsError(`the ${what} file ${named} cannot be read (${code})`, {

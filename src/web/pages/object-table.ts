@@ -68,9 +68,15 @@ function sortableColumn(
   sort: string,
   hrefOf: (sort: string) => string,
 ): Column {
-  const sorted = sort === key ? 'ascending' : sort === `-${key}` ? 'descending' : undefined
+  const sorted = orderOf(key, sort)
   const href = hrefOf(sorted === 'ascending' ? `-${key}` : key)
   const arrow =
     sorted && html` <span aria-hidden="true">${sorted === 'ascending' ? '▲' : '▼'}</span>`
   return { name, number, sorted, header: html`<a href="${href}">${name}${arrow}</a>` }
+}
+
+/** How a table is sorted by a column; undefined when it is sorted by another one. */
+function orderOf(key: string, sort: string): Column['sorted'] {
+  if (sort === key) return 'ascending'
+  return sort === `-${key}` ? 'descending' : undefined
 }

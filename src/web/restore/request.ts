@@ -37,7 +37,8 @@ function countCharacters(ids: readonly string[]): number {
 export function readRequest(parameters: URLSearchParams): RestoreRequest | undefined {
   const ids = parameters.getAll('id').filter((id) => id !== '')
   const isOn = (name: string) => parameters.get(name) === '1'
-  const objects = isOn('all') ? 'all' : isOn('basket') ? 'basket' : ids
+  const idsOrBasket = isOn('basket') ? 'basket' : ids
+  const objects = isOn('all') ? 'all' : idsOrBasket
   if (objects.length === 0 || countCharacters(ids) > MAX_IDS) return undefined
   return {
     objects,

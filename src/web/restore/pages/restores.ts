@@ -115,8 +115,8 @@ function progressOf({ progress: { step, sent, total } }: RestoreJob): Markup {
     step === 'sending' && sent === total ? 'checking' : (step as (typeof steps)[number][0])
   const place = steps.findIndex(([name]) => name === current)
   const items = steps.map(([, label], nth) => {
-    const isCurrent = nth === place
-    return html`<li class="${nth < place ? 'past' : isCurrent ? 'current' : ''}"${isCurrent && html` aria-current="step"`}>${label}</li>`
+    if (nth === place) return html`<li class="current" aria-current="step">${label}</li>`
+    return html`<li class="${nth < place ? 'past' : ''}">${label}</li>`
   })
   return html`<div role="status" data-poll="${REFRESH_SECONDS}" data-lost="${LOST}"><ol class="steps">${items}</ol>
 ${step === 'sending' && html`<p><label>Sent <progress max="${total}" value="${sent}">${sent} of ${total}</progress> ${sent} of ${plural(total, 'object')}</label></p>`}</div>
