@@ -43,7 +43,8 @@ describe('docs/kubernetes.md and docs/monitoring.md', () => {
   it('says how to delete what each component has added', async () => {
     await using base = await writeOverlay({})
     const kept = (await render(base.folder)).map(idOf)
-    const [, table = ''] = /^\| taken out .*\n((?:\|.*\n)+)/m.exec(section('Components')) ?? []
+    const [, table = ''] =
+      /^\| removed component .*\n((?:\|.*\n)+)/m.exec(section('Components')) ?? []
     for (const component of await readdir(join(k8sFolder, 'components'))) {
       await using overlay = await writeOverlay({ components: [component] })
       const added = (await render(overlay.folder)).map(idOf).filter((id) => !kept.includes(id))
