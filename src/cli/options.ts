@@ -59,6 +59,22 @@ export function onlyAccount(): Option {
   return new Option('-a, --account <name>', 'only this account, by name or id')
 }
 
+/** `--max-age` of a verb that judges how old the backups are. */
+export function maxAge(): Option {
+  return new Option(
+    '--max-age <duration>',
+    'an account is stale if its newest good snapshot is older than this, such as 26h',
+  )
+}
+
+/** `--max-proof-age` of a verb that judges how old the proofs are. */
+export function maxProofAge(): Option {
+  return new Option(
+    '--max-proof-age <duration>',
+    'an account is unproven if its newest recorded verify or drill is older than this, such as 8d',
+  )
+}
+
 /** `--account` of a verb that uses every configured account unless told otherwise. */
 export function onlyAccounts(): Option {
   return new Option(

@@ -24,7 +24,7 @@ Examples:
   dashkeep diff '1 day ago'                      show what has changed since
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 partly done or suspect,
-4 stale, 5 verification failed, 130 interrupted (143 by SIGTERM or SIGHUP).`
+4 too old, 5 verification failed, 130 interrupted (143 by SIGTERM or SIGHUP).`
 
 /** Declares every verb. `finish` receives the exit code of the verb that ran. */
 export function createProgram(io: ProcessIo, finish: (exitCode: number) => void): Command {

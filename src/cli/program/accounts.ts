@@ -41,7 +41,11 @@ export function declareAccountVerbs(program: Command, run: Run): void {
     .description(
       'Shows for each sub account whether a configured account backs it up, and whether the archive holds a recent good snapshot of it. Exit code 3 when one is not covered.',
     )
-    .option('--max-age <duration>', 'an older newest good snapshot is stale', '26h')
+    .option(
+      '--max-age <duration>',
+      'a sub account is stale if its newest good snapshot is older than this',
+      '26h',
+    )
     .action(run(async () => (await import('../verbs/accounts-coverage.ts')).coverage))
 }
 

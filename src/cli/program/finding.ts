@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { common, oneAccount, type Run } from '../options.ts'
+import { common, maxAge, maxProofAge, oneAccount, type Run } from '../options.ts'
 import { referenceForms } from '../select/snapshot-reference.ts'
 
 const objectForms = '<type>:<id>, title, part of the title, or pattern with * and ?'
@@ -16,7 +16,7 @@ export function declareFindingVerbs(program: Command, run: Run): void {
     .addOption(oneAccount())
     .option(
       '--other-account <name>',
-      'account of the newer side, by name or id, when it is another one',
+      'account of the newer snapshot, by name or id, if it is another account',
     )
     .option('-t, --type <type...>', 'only these types')
     .option('--object <object>', `only this object: ${objectForms}`)
@@ -55,11 +55,11 @@ export function declareFindingVerbs(program: Command, run: Run): void {
   common(program.command('web'))
     .summary('serve pages to browse the archive in a browser')
     .description(
-      'Serves pages of the archive until stopped: accounts, snapshots, objects and their versions. The pages are read only unless --allow-restore is given. Prints an address that lets one browser in, once. Listens on 127.0.0.1 only, unless a proxy authenticates the users.',
+      'Serves pages of the archive until stopped: accounts, snapshots, objects and their versions. The pages are read only unless --allow-restore is given. Prints an address that works once, for one browser. Listens on 127.0.0.1 only, unless a proxy authenticates the users.',
     )
     .option('-l, --listen <host:port>', 'address to listen on', '127.0.0.1:5338')
-    .option('--max-age <duration>', 'an older newest good snapshot is stale, such as 26h')
-    .option('--max-proof-age <duration>', 'an older newest proof makes an account unproven: 8d')
+    .addOption(maxAge())
+    .addOption(maxProofAge())
     .option(
       '--behind-proxy <origin>',
       'public origin of a proxy that authenticates the users, such as https://dashkeep.example.com; allows any --listen address',

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { common, onlyAccount, type Run } from '../options.ts'
+import { common, maxAge, maxProofAge, onlyAccount, type Run } from '../options.ts'
 
 /** Declares the verbs that report how old, how good and how complete the backups are. */
 export function declareJudgingVerbs(program: Command, run: Run): void {
@@ -9,11 +9,8 @@ export function declareJudgingVerbs(program: Command, run: Run): void {
       'Shows the newest good snapshot of each account. Reads the archive itself and does not rely on what a run reported. Exit code 3 when an account is suspect, missing or has a snapshot from the future, 4 when one is stale or not proven.',
     )
     .addOption(onlyAccount())
-    .option('--max-age <duration>', 'an older newest good snapshot is stale, such as 26h')
-    .option(
-      '--max-proof-age <duration>',
-      'an account whose newest recorded verify or drill is older is unproven, such as 8d',
-    )
+    .addOption(maxAge())
+    .addOption(maxProofAge())
     .addOption(
       new Option(
         '--ping',
@@ -37,7 +34,7 @@ export function declareJudgingVerbs(program: Command, run: Run): void {
       'Reports for each account which runs were due and which of them made a good snapshot, suspect and damaged snapshots, gaps, retention, locks, recorded checks and copies. Reads every manifest of the archive; the schedule of the configuration says when runs were due. Exit code 3 when something could not be read; problems that the report describes do not change the exit code.',
     )
     .addOption(onlyAccount())
-    .option('--since <when>', 'begin of the span, such as 2026-11-01 or 90d', '90d')
+    .option('--since <when>', 'start of the span, such as 2026-11-01 or 90d', '90d')
     .addOption(
       new Option('--format <format>', 'how to print it (default: markdown)')
         .choices(['markdown', 'html', 'json'])

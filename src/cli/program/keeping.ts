@@ -11,7 +11,7 @@ export function declareKeepingVerbs(program: Command, run: Run): void {
     )
     .requiredOption('--to <store>', 'name of a configured copy, s3://bucket/prefix or a folder')
     .addOption(onlyAccount())
-    .option('--repair', 'take the other direction: replace damaged files of the archive')
+    .option('--repair', 'replace damaged files of the archive with those of the copy')
     .option('-n, --dry-run', 'only show what would be copied or replaced')
     .option('-y, --yes', 'with --repair: replace without asking')
     .action(run(async () => (await import('../verbs/copy.ts')).copy))
@@ -22,11 +22,21 @@ export function declareKeepingVerbs(program: Command, run: Run): void {
     )
     .addOption(onlyAccount())
     .addOption(numberOption('--keep-last <n>', 'keep the <n> newest snapshots'))
-    .addOption(numberOption('--keep-hourly <n>', 'keep the newest snapshot of each of <n> hours'))
-    .addOption(numberOption('--keep-daily <n>', 'keep the newest snapshot of each of <n> days'))
-    .addOption(numberOption('--keep-weekly <n>', 'keep the newest snapshot of each of <n> weeks'))
-    .addOption(numberOption('--keep-monthly <n>', 'keep the newest snapshot of each of <n> months'))
-    .addOption(numberOption('--keep-yearly <n>', 'keep the newest snapshot of each of <n> years'))
+    .addOption(
+      numberOption('--keep-hourly <n>', 'keep the newest snapshot of each hour, for <n> hours'),
+    )
+    .addOption(
+      numberOption('--keep-daily <n>', 'keep the newest snapshot of each day, for <n> days'),
+    )
+    .addOption(
+      numberOption('--keep-weekly <n>', 'keep the newest snapshot of each week, for <n> weeks'),
+    )
+    .addOption(
+      numberOption('--keep-monthly <n>', 'keep the newest snapshot of each month, for <n> months'),
+    )
+    .addOption(
+      numberOption('--keep-yearly <n>', 'keep the newest snapshot of each year, for <n> years'),
+    )
     .option('--keep-within <duration>', 'keep snapshots up to this much older than the newest')
     .option('--remove <name...>', 'remove these snapshots, by full name, instead of applying rules')
     .option('-y, --yes', 'remove without asking')

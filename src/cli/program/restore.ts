@@ -16,12 +16,15 @@ export function declareRestore(program: Command, run: Run): void {
     .option('--without-references', 'leave out the objects that the chosen objects need')
     .option('--to <folder>', 'write export documents, in the form that the service imports')
     .option('--pretty <folder>', 'write one file per object with nested JSON expanded, for git')
-    .option('--git', 'with --pretty: commit the snapshot to git, with its changes in words')
+    .option('--git', 'with --pretty: commit the snapshot to git; the message describes its changes')
     .option('--all', 'with --git: commit every newer snapshot of the account, oldest first')
     .option('--push', 'with --git: push the commits')
     .option('--ndjson <file>', 'write a file that Kibana and OpenSearch Dashboards import')
     .option('--to-service', 'import the objects into the account')
-    .option('--into-account <name>', 'with --to-service: another configured account, by name or id')
+    .option(
+      '--into-account <name>',
+      'with --to-service: restore into another configured account, by name or id',
+    )
     .option(
       '--to-accounts <name>',
       'with --to-service and --map: each of these accounts, by name, id or pattern; repeatable',
@@ -33,7 +36,7 @@ export function declareRestore(program: Command, run: Run): void {
     )
     .option(
       '--drill',
-      'restore every account into a temporary sandbox to prove that it works; changes nothing; needs disk space in TMPDIR',
+      'restore every account into a temporary sandbox, to prove that the backups can be restored; changes nothing; needs disk space in TMPDIR',
     )
     .option('--record', 'with --drill: keep the result in proofs/ of the archive')
     .option('--overwrite', 'replace objects and files that exist and differ')
@@ -52,4 +55,4 @@ Examples:
   dashkeep restore '3 days ago' --to /tmp/objects                    write the objects to files
   dashkeep restore --to-service --to-accounts 'team-*' --map m.yaml  promote into other accounts
   dashkeep restore --pretty ./objects --git --all                    commit every snapshot to git
-  dashkeep restore --drill                                           prove that backups restore`
+  dashkeep restore --drill                                           prove that the backups can be restored`

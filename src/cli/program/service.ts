@@ -40,7 +40,7 @@ function declareInit(config: Command, run: Run): void {
     .command('init')
     .summary('write a configuration file for one account')
     .description(
-      'Writes a commented configuration file for one account. On a terminal, asks for the settings that no option gives. Elsewhere, --base-url, --store and --token-env or --token-file are required. The file names where the token is and never holds the token itself.',
+      'Writes a commented configuration file for one account. On a terminal, asks for the settings that no option gives. Without a terminal, --base-url, --store and --token-env or --token-file are required. The file names where the token is and never holds the token itself.',
     )
     .option('--base-url <url>', 'address of the service, such as https://api.example.com')
     .option('--path-prefix <path>', 'prefix of the paths of the service, such as /v1')
