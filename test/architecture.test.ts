@@ -66,8 +66,8 @@ const arrows: Record<string, readonly string[]> = {
     'version',
     'wording',
   ],
-  exporter: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'version', 'worker'],
-  worker: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'store port', 'version'],
+  exporter: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'worker'],
+  worker: ['archive', 'config', 'errors', 'log', 'open', 'proofs', 'run', 'store port'],
   run: [
     'account-id',
     'archive',

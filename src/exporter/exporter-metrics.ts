@@ -3,15 +3,14 @@ import type { ProofJudgement } from '../proofs/judge.ts'
 import { proofKinds } from '../proofs/proof.ts'
 import type { CopyStatus } from '../run/copy-status.ts'
 import { createArchiveGauges } from '../run/metrics/archive-gauges.ts'
-import { version } from '../version.ts'
+import { createProcessMetrics, type ProcessMetrics } from '../run/metrics/process-metrics.ts'
 import type { JudgedAccount } from './judge-archive.ts'
 
 /** Metrics of the exporter. docs/monitoring.md describes every name. */
-export interface ExporterMetrics {
+export interface ExporterMetrics extends ProcessMetrics {
   readonly contentType: string
   /** Everything in the text format of Prometheus. */
   text(): Promise<string>
-  setConfigGood(good: boolean): void
   /** Replaces the metrics of all accounts. */
   setArchive(
     accounts: ReadonlyMap<string, JudgedAccount>,
@@ -52,19 +51,14 @@ export function createExporterMetrics(): ExporterMetrics {
     'Snapshots of the archive that the copy lacks',
     'copy',
   )
-  const configGood = gauge(
-    'dashkeep_config_good',
-    '1 when the configuration was valid when it was last read, else 0',
-  )
-  gauge('dashkeep_build_info', 'Always 1; the version is its label', 'version').set({ version }, 1)
   // Until the first read there is no time. 0 would look like a very old read.
   readAt.remove()
   duration.remove()
 
   return {
+    ...createProcessMetrics(registry),
     contentType: registry.contentType,
     text: () => Registry.merge([registry, accountRegistry]).metrics(),
-    setConfigGood: (good) => configGood.set(good ? 1 : 0),
     setArchive(accounts, read) {
       accountRegistry = createAccountRegistry(accounts)
       readable.set(1)

@@ -2,14 +2,12 @@ import type { Config, Environment } from '../config/config.ts'
 import { hintOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Clock } from '../worker/clock.ts'
+import { CONFIG_INTERVAL_MS, type ConfigState, createConfigState } from '../worker/config-state.ts'
 import { startDeadline } from '../worker/deadline.ts'
 import { startServer } from '../worker/server.ts'
 import { createExporterMetrics, type ExporterMetrics } from './exporter-metrics.ts'
 import { type JudgedAccount, judgeArchive, judgeCopies } from './judge-archive.ts'
 import { type ReadProofs, rememberProofs } from './remember-proofs.ts'
-
-/** Time between two reads of the configuration. */
-const CONFIG_INTERVAL_MS = 30_000
 
 /** Longest wait after a failed read of the archive. */
 const RETRY_MS = 60_000
@@ -42,8 +40,7 @@ interface Exporter extends ExporterOptions {
   readProofs: ReadProofs
   /** The last valid configuration. */
   config: Config
-  /** Why the configuration was invalid when it was last read. */
-  configProblem: string | undefined
+  readonly configState: ConfigState
   /** Why the last read of the archive failed. */
   archiveProblem: string | undefined
   hasRead: boolean
@@ -60,11 +57,16 @@ interface Exporter extends ExporterOptions {
 export async function runExporter(options: ExporterOptions): Promise<void> {
   const config = await options.load()
   const metrics = createExporterMetrics()
-  metrics.setConfigGood(true)
-  const problems = { configProblem: undefined, archiveProblem: undefined }
-  const state = { ...problems, readProofs: rememberProofs(), config, hasRead: false }
-  const exporter: Exporter = { ...options, ...state, metrics }
   const { listen, log } = options
+  const exporter: Exporter = {
+    ...options,
+    metrics,
+    readProofs: rememberProofs(),
+    config,
+    configState: createConfigState(metrics, log),
+    archiveProblem: undefined,
+    hasRead: false,
+  }
   const unready = () => reasonsOf(exporter)
   const hint = 'give --listen another address'
   await using server = await startServer(listen, { metrics, unready }, hint)
@@ -73,11 +75,11 @@ export async function runExporter(options: ExporterOptions): Promise<void> {
   log.info('stopped')
 }
 
-function reasonsOf({ signal, hasRead, configProblem }: Exporter): string[] {
+function reasonsOf({ signal, hasRead, configState }: Exporter): string[] {
   const reasons: (string | false)[] = [
     signal.aborted && 'stopping',
     !hasRead && 'the archive has not been read yet',
-    configProblem !== undefined && 'the configuration is invalid',
+    configState.problem !== undefined && 'the configuration is invalid',
   ]
   return reasons.filter((reason) => reason !== false)
 }
@@ -102,22 +104,17 @@ async function followArchive(exporter: Exporter): Promise<void> {
 
 /** Reads the configuration again. Returns whether it has changed. Never throws. */
 async function refresh(exporter: Exporter): Promise<boolean> {
-  const { load, log, metrics } = exporter
+  const { load, log, configState } = exporter
   try {
     const config = await load()
-    exporter.configProblem = undefined
-    metrics.setConfigGood(true)
+    configState.accept()
     if (JSON.stringify(config) === JSON.stringify(exporter.config)) return false
     exporter.config = config
     exporter.readProofs = rememberProofs()
     log.info({ accounts: config.accounts.length }, 'configuration adopted')
     return true
   } catch (error) {
-    const { message } = error as Error
-    const isKnown = exporter.configProblem === message
-    if (!isKnown) log.error({ reason: message }, 'configuration is invalid')
-    exporter.configProblem = message
-    metrics.setConfigGood(false)
+    configState.refuse(error as Error)
     return false
   }
 }

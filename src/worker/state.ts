@@ -5,6 +5,7 @@ import { DashkeepError } from '../errors.ts'
 import type { Logger, LogTail } from '../log.ts'
 import { createReporter, type Reporter } from '../run/reporter.ts'
 import type { Clock } from './clock.ts'
+import { type ConfigState, createConfigState } from './config-state.ts'
 import type { Schedule } from './schedule.ts'
 import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts'
 
@@ -26,6 +27,7 @@ interface WorkerConfiguration {
   readonly isPartial: boolean
 }
 
+/** What a worker needs from its command. */
 export interface WorkerOptions {
   /** Reads the configuration again. */
   readonly load: () => Promise<WorkerConfiguration>
@@ -50,14 +52,9 @@ export interface Worker extends WorkerOptions {
   configured: readonly AccountConfig[]
   isPartial: boolean
   schedule: Schedule
-  readonly state: WorkerState
-}
-
-interface WorkerState {
   /** Whether the schedule is followed. */
-  armed: boolean
-  /** Why the configuration was invalid when it was last read. */
-  problem: string | undefined
+  isArmed: boolean
+  readonly configState: ConfigState
 }
 
 /** Creates a worker. Throws when the configuration is invalid or has no schedule. */
@@ -77,9 +74,10 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     },
     onFailedNotification: metrics.countFailedNotification,
   })
-  const state: WorkerState = { armed: false, problem: undefined }
   const schedule = scheduleOf(loaded.config, options.clock)
-  const worker = { ...options, ...loaded, schedule, metrics, reporter, state }
+  const configState = createConfigState(metrics, options.log)
+  const kept = { schedule, metrics, reporter, configState, isArmed: false }
+  const worker = { ...options, ...loaded, ...kept }
   adopt(worker, loaded)
   return worker
 }
@@ -92,10 +90,10 @@ export async function refresh(worker: Worker): Promise<boolean> {
   try {
     const loaded = await worker.load()
     const isSame = contentOf(loaded) === contentOf(worker)
-    if (isSame && worker.state.problem === undefined) return false
+    if (isSame && worker.configState.problem === undefined) return false
     adopt(worker, loaded)
   } catch (error) {
-    refuse(worker, error as Error)
+    worker.configState.refuse(error as Error)
     throw error
   }
   const { config, log } = worker
@@ -114,16 +112,9 @@ function adopt(worker: Worker, { config, configured, isPartial }: WorkerConfigur
   worker.config = config
   worker.configured = configured
   worker.isPartial = isPartial
-  worker.state.problem = undefined
-  worker.metrics.setConfigGood(true)
+  worker.configState.accept()
   worker.metrics.setAccounts(config.accounts.map(({ name }) => name))
   showNextRun(worker)
-}
-
-function refuse({ state, metrics, log }: Worker, { message }: Error): void {
-  if (state.problem !== message) log.error({ reason: message }, 'configuration is invalid')
-  state.problem = message
-  metrics.setConfigGood(false)
 }
 
 function scheduleOf({ schedule }: Config, clock: Clock): Schedule {

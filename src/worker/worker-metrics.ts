@@ -1,14 +1,13 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { type AccountMetrics, createAccountMetrics } from '../run/metrics/account-metrics.ts'
-import { version } from '../version.ts'
+import { createProcessMetrics, type ProcessMetrics } from '../run/metrics/process-metrics.ts'
 
 /** Metrics of a worker. docs/worker.md describes every name. */
-export interface WorkerMetrics extends AccountMetrics {
+export interface WorkerMetrics extends AccountMetrics, ProcessMetrics {
   readonly contentType: string
   /** Everything in the text format of Prometheus. */
   text(): Promise<string>
   setNextRun(time: Date): void
-  setConfigGood(good: boolean): void
   setRunning(running: boolean): void
   countFailedRun(): void
   countSkippedRun(): void
@@ -23,10 +22,6 @@ export function createWorkerMetrics(): WorkerMetrics {
     new Counter({ name, help, labelNames, registers })
 
   const nextRun = gauge('dashkeep_next_run_timestamp_seconds', 'When the next scheduled run starts')
-  const configGood = gauge(
-    'dashkeep_config_good',
-    '1 when the configuration was valid when it was last read, else 0',
-  )
   const running = gauge('dashkeep_run_in_progress', '1 while a run is in progress, else 0')
   const failedRuns = counter('dashkeep_failed_runs_total', 'Runs that failed as a whole')
   const skippedRuns = counter(
@@ -38,16 +33,13 @@ export function createWorkerMetrics(): WorkerMetrics {
     'Notifications that could not be delivered',
     'kind',
   )
-  const help = 'Always 1; the version is its label'
-  const build = { name: 'dashkeep_build_info', help, labelNames: ['version'], registers }
-  new Gauge(build).set({ version }, 1)
 
   return {
     ...createAccountMetrics(registry),
+    ...createProcessMetrics(registry),
     contentType: registry.contentType,
     text: () => registry.metrics(),
     setNextRun: (time) => nextRun.set(time.getTime() / 1000),
-    setConfigGood: (good) => configGood.set(good ? 1 : 0),
     setRunning: (now) => running.set(now ? 1 : 0),
     countFailedRun: () => failedRuns.inc(),
     countSkippedRun: () => skippedRuns.inc(),

@@ -1,3 +1,4 @@
+import { CONFIG_INTERVAL_MS } from './config-state.ts'
 import { createRuns, findWhatIsLate, type Runs } from './runs.ts'
 import { followSchedule } from './schedule.ts'
 import { type HealthView, startServer } from './server.ts'
@@ -9,9 +10,6 @@ import {
   type Worker,
   type WorkerOptions,
 } from './state.ts'
-
-/** Time between two reads of the configuration. A change takes effect within a minute. */
-const CONFIG_INTERVAL_MS = 30_000
 
 const listenHint = 'set worker.listen or DASHKEEP_LISTEN to another address, or to false'
 
@@ -27,7 +25,7 @@ const listenHint = 'set worker.listen or DASHKEEP_LISTEN to another address, or 
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const worker = await createWorker(options)
-  const { clock, signal, log, state } = worker
+  const { clock, signal, log } = worker
   const { listen } = worker.config.worker
   await using server = listen
     ? await startServer(listen, healthViewOf(worker), listenHint)
@@ -36,7 +34,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 
   const runs = createRuns(worker)
   const late = await findWhatIsLate(worker)
-  state.armed = true
+  worker.isArmed = true
   log.info({ next: nextRun(worker) }, 'schedule started')
   runs.catchUp(late)
   const onDue = (due: Date) => {
@@ -47,16 +45,17 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     followSchedule(() => worker.schedule, { clock, signal, onDue }),
     followConfiguration(worker, runs),
   ])
-  state.armed = false
+  worker.isArmed = false
   await finish(worker, runs.underWay())
 }
 
-function healthViewOf({ metrics, state, signal }: Worker): HealthView {
+function healthViewOf(worker: Worker): HealthView {
+  const { metrics, configState, signal } = worker
   const unready = () =>
     [
       signal.aborted && 'stopping',
-      !state.armed && !signal.aborted && 'the schedule has not started yet',
-      state.problem !== undefined && 'the configuration is invalid',
+      !worker.isArmed && !signal.aborted && 'the schedule has not started yet',
+      configState.problem !== undefined && 'the configuration is invalid',
     ].filter((reason) => reason !== false)
   return { metrics, unready }
 }
