@@ -1,4 +1,5 @@
 import { DashkeepError } from '../errors.ts'
+import { defaultMaxExportBytes } from '../export-limit.ts'
 import { CLOSE_BRACKET, COMMA, OPEN_BRACE } from './ascii.ts'
 import { broken, createEnvelope, cutShort, type ExportEnvelope, isSpace } from './envelope.ts'
 import { createHitReader, hitBuffer } from './hit-reader.ts'
@@ -25,8 +26,9 @@ export interface ScanLimits {
   readonly maxDepth: number
 }
 
+/** The limits that apply when no others are given. */
 export const defaultScanLimits: ScanLimits = {
-  maxExportBytes: 4 * 1024 ** 3,
+  maxExportBytes: defaultMaxExportBytes,
   maxObjects: 3_000_000,
   maxHitBytes: 16 * 1024 ** 2,
   maxDepth: 1000,

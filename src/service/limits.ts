@@ -1,3 +1,4 @@
+import { defaultMaxExportBytes } from '../export-limit.ts'
 import type { ConnectionLimits } from '../http/limits.ts'
 import type { RetryLimits } from './retry.ts'
 
@@ -20,5 +21,5 @@ export const defaultServiceLimits: ServiceLimits = {
   retryMaxMs: 30_000,
   maxRetryAfterMs: 120_000,
   answerTimeoutMs: 3600_000,
-  maxExportBytes: 4 * 1024 ** 3,
+  maxExportBytes: defaultMaxExportBytes,
 }
