@@ -56,11 +56,21 @@ export async function readSmallFile(
   path: string,
   { maxBytes, noLinks = false }: { maxBytes: number; noLinks?: boolean },
 ): Promise<string> {
-  // Without `O_NONBLOCK`, opening a pipe without a writer never returns.
-  const flags = noLinks ? constants.O_NOFOLLOW | constants.O_NONBLOCK : 0
-  await using file = await open(path, constants.O_RDONLY | flags)
-  if (noLinks && !(await file.stat()).isFile()) throw fileError('ELOOP', 'it is a symbolic link')
+  await using file = await (noLinks ? openWithoutLinks(path) : open(path))
   return await gatherText(file.createReadStream({ autoClose: false }), maxBytes)
+}
+
+/**
+ * Opens a file for reading. Throws the errors of the file system, and `ELOOP` for a symbolic link and for
+ * anything else that is not a file.
+ */
+export async function openWithoutLinks(path: string): Promise<FileHandle> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  // Without `O_NONBLOCK`, opening a pipe without a writer never returns.
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  if ((await file.stat()).isFile()) return file
+  await file.close()
+  throw fileError('ELOOP', 'it is a symbolic link')
 }
 
 /** Describes why a file or folder cannot be read or written, for a message after its path. */

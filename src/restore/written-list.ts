@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { DashkeepError } from '../errors.ts'
-import { describeFileError, readSmallFile } from '../local-files.ts'
+import { describeFileError, openWithoutLinks, readSmallFile } from '../local-files.ts'
 import { compareValues } from '../order.ts'
 
 /** The list of files that dashkeep has written into a folder with a file for each object. */
@@ -60,7 +59,7 @@ export async function removeWritten(
   return true
 }
 
-/** Whether a file is in the list and was not edited. */
+/** Whether a file is in the list and was not edited. False for a file that cannot be read. */
 export async function isAsWritten(
   folder: string,
   name: string,
@@ -70,10 +69,16 @@ export async function isAsWritten(
   return expected !== undefined && (await sha256Of(join(folder, name))) === expected
 }
 
-async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return hash.digest('hex')
+/** Undefined for a file that cannot be read, a symbolic link, and anything else that is not a file. */
+async function sha256Of(path: string): Promise<string | undefined> {
+  try {
+    await using file = await openWithoutLinks(path)
+    const hash = createHash('sha256')
+    await pipeline(file.createReadStream({ autoClose: false }), hash)
+    return hash.digest('hex')
+  } catch {
+    return undefined
+  }
 }
 
 /** The error for a list or an index that dashkeep did not write in this form. */
