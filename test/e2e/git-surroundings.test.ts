@@ -1,4 +1,5 @@
-import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -89,4 +90,97 @@ it('a failed push shows no user and no token of the address', async () => {
   expect(exitCode).toBe(3)
   expect(stdout).toContain(`could not read Password for 'http://${host}'`)
   expect(stdout + stderr).not.toContain('secret-token')
+})
+
+it.each([
+  ['[user]\nname =\nemail =\n', {}],
+  ['', { GIT_AUTHOR_NAME: '', GIT_COMMITTER_EMAIL: '' }],
+])('commits are of dashkeep with the settings %j and the variables %j', async (settings, env) => {
+  const { trial, folder, backUp } = await startWithGit()
+  await using _ = trial
+  await writeFile(join(trial.folder, '.gitconfig'), settings)
+  const { exitCode, stdout } = await backUp(1, { HOME: trial.folder, ...env })
+  expect(exitCode, stdout).toBe(0)
+  expect(git(folder, 'log', '--format=%an <%ae> %cn <%ce>')).toBe(
+    'dashkeep <dashkeep@localhost> dashkeep <dashkeep@localhost>\n',
+  )
+})
+
+it('a file that became a pipe, an endless device or a folder does not hold up a run', async () => {
+  const { trial, folder, backUp } = await startWithGit({ deadline: '20s' })
+  await using _ = trial
+  await backUp(1)
+  const path = join(folder, String(shopId), 'search', 'slow-requests.json')
+  changeObjects(trial, 'Another title')
+  const replacements = [
+    () => execFileSync('mkfifo', [path]),
+    () => symlink('/dev/zero', path),
+    () => mkdir(path),
+  ]
+  for (const replace of replacements) {
+    await rm(path, { recursive: true })
+    await replace()
+    const { exitCode, stdout } = await backUp(2)
+    expect(exitCode).toBe(3)
+    expect(stdout).toContain(`Cannot replace ${path}: it has changes that are not committed`)
+  }
+})
+
+/** A trial that pushes to a bare repository, with a hook `pre-push`. */
+async function startWithHook(script: string, section: object = {}) {
+  const story = await startWithGit({ push: true, ...section })
+  const { trial, folder } = story
+  const remote = join(trial.folder, 'remote')
+  git(trial.folder, 'init', '--quiet', '--bare', remote)
+  git(trial.folder, 'init', '--quiet', folder)
+  git(folder, 'remote', 'add', 'origin', remote)
+  const writeHook = (name: string, text: string) =>
+    writeFile(join(folder, '.git', 'hooks', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+  await writeHook('pre-push', script)
+  return { ...story, remote, writeHook }
+}
+
+describe('hooks', () => {
+  it('do not run, except pre-push', async () => {
+    const { trial, backUp, writeHook } = await startWithHook('touch ../ran-pre-push')
+    await using _ = trial
+    for (const name of ['pre-commit', 'commit-msg', 'post-commit', 'post-index-change']) {
+      await writeHook(name, `touch "${trial.folder}/ran-${name}"; exit 1`)
+    }
+    await backUp(1)
+    expect((await readdir(trial.folder)).filter((name) => name.startsWith('ran-'))).toEqual([
+      'ran-pre-push',
+    ])
+  })
+
+  it('that hang and ignore signals end with the deadline', async () => {
+    const { trial, folder, backUp } = await startWithHook(
+      'trap "" TERM INT; exec > ../held; echo waiting; while :; do sleep 1; done',
+      { deadline: '2s' },
+    )
+    await using _ = trial
+    // Reading it ends once no process holds it open for writing.
+    const held = join(trial.folder, 'held')
+    execFileSync('mkfifo', [held])
+    const heard = readFile(held, 'utf8')
+    const { exitCode, stdout } = await backUp(1)
+    expect(exitCode).toBe(3)
+    expect(stdout).toContain('not pushed: Cannot finish the commits: it takes longer than 2s')
+    expect(await heard).toBe('waiting\n')
+    expect(subjectsOf(folder)).toEqual(['Shop: 14 added'])
+  })
+
+  it('that leave a process in the background do not hold up a push', async () => {
+    const { trial, remote, backUp } = await startWithHook('sleep 8 &', { deadline: '4s' })
+    await using _ = trial
+    expect((await backUp(1)).exitCode).toBe(0)
+    expect(git(remote, 'rev-list', '--all', '--count')).toBe('1\n')
+  })
+
+  it('that print much do not fail a push', async () => {
+    const { trial, backUp } = await startWithHook('yes | head --bytes=70000000 >&2')
+    await using _ = trial
+    const { exitCode, stdout } = await backUp(1)
+    expect(exitCode, stdout).toBe(0)
+  })
 })

@@ -271,20 +271,16 @@ async function chooseIdentity(git: Git, env: GitOptions['env']): Promise<string[
   ] as const) {
     const known = await git.attempt(['config', '--get', `user.${key}`])
     const variables = ['AUTHOR', 'COMMITTER'].map((who) => env[`GIT_${who}_${key.toUpperCase()}`])
-    if (known.exitCode !== 0 && variables.some((value) => !value)) {
+    if (known.output.trim() === '' && variables.some((value) => !value)) {
       chosen.push('-c', `user.${key}=${fallback}`)
     }
   }
   return chosen
 }
 
-/** Hooks are off, because they could change the files or the message. Signing follows git's settings. */
+/** Signing follows git's settings. */
 function commitArguments(identity: readonly string[], authorDate: Date): string[] {
-  const settings = [
-    'core.hooksPath=/dev/null',
-    'gc.autoDetach=false',
-    'maintenance.autoDetach=false',
-  ]
+  const settings = ['gc.autoDetach=false', 'maintenance.autoDetach=false']
   return [
     ...identity,
     ...settings.flatMap((setting) => ['-c', setting]),

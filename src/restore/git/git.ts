@@ -1,6 +1,9 @@
 // Tested by test/e2e/restore-git.test.ts
 
-import { type ExecFileException, execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
 import { cleanLine } from '../../clean-text.ts'
 import { DashkeepError } from '../../errors.ts'
 
@@ -9,6 +12,12 @@ const oldest = { major: 2, minor: 22 }
 
 /** Largest output of one call: room for half a million file names. */
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2
+
+/** How long the pipes of a finished git may stay open. */
+const CLOSE_MS = 1000
+
+/** How often, and after what pause, a stopped git is asked whether it has ended, before it is killed. */
+const [END_TURNS, END_TURN_MS] = [50, 20]
 
 /**
  * Variables of the caller that stay. All other `GIT_*` variables are removed, because they could lead
@@ -20,6 +29,7 @@ const keptVariables =
 /** Settings of the user that would change the output that is read here, or refuse or garble a commit. */
 const settings = [
   'color.ui=false',
+  'core.fsmonitor=false',
   'core.safecrlf=false',
   'diff.relative=false',
   'i18n.commitEncoding=UTF-8',
@@ -28,6 +38,9 @@ const settings = [
   'log.showSignature=false',
   'trailer.separators=:',
 ].flatMap((setting) => ['-c', setting])
+
+/** Switches hooks off, because they could change files and messages. A push keeps them. */
+const withoutHooks = ['-c', 'core.hooksPath=/dev/null']
 
 /** What a call of git returned. */
 interface GitResult {
@@ -67,7 +80,7 @@ export async function createGit(folder: string, { env, signal }: GitOptions): Pr
       const result = await attempt(args, input)
       if (result.exitCode === 0) return result.output
       throw failed(
-        `run git ${args.find((arg) => /^[a-z]/.test(arg) && !arg.includes('='))}`,
+        `run git ${args.find((arg) => /^(--version|[a-z])/.test(arg) && !arg.includes('='))}`,
         folder,
         result,
       )
@@ -91,35 +104,84 @@ export function failed(action: string, folder: string, { complaint }: GitResult)
 
 function cleanEnvironment(env: GitOptions['env']): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(
-    ([name]) => !name.startsWith('GIT_') || keptVariables.test(name),
+    ([name, value]) => !name.startsWith('GIT_') || (value && keptVariables.test(name)),
   )
   return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' }
 }
 
-function start(
-  args: readonly string[],
-  {
-    folder,
-    env,
-    signal,
-    input,
-  }: { folder: string; env: NodeJS.ProcessEnv; signal: AbortSignal; input: string },
-): Promise<GitResult> {
-  return new Promise((resolve, reject) => {
-    const options = { cwd: folder, env, signal, maxBuffer: MAX_OUTPUT_BYTES }
-    const child = execFile('git', [...settings, ...args], options, (error, output, complaint) => {
-      if (signal.aborted) reject(signal.reason)
-      else if (error === null) resolve({ exitCode: 0, output, complaint })
-      else if (typeof error.code === 'number') resolve({ exitCode: error.code, output, complaint })
-      else reject(cannotStart(error))
-    })
-    // Git may end before it has read everything. Its exit code then gives the reason.
-    child.stdin?.on('error', () => {})
-    child.stdin?.end(input)
-  })
+interface StartOptions extends Omit<GitOptions, 'env'> {
+  readonly folder: string
+  readonly env: NodeJS.ProcessEnv
+  readonly input: string
 }
 
-function cannotStart(error: ExecFileException): DashkeepError {
+/**
+ * Starts git in a session of its own. There, git and what it starts, such as ssh and hooks, find no
+ * terminal to ask for a password. All of them end when the signal aborts.
+ */
+async function start(
+  args: readonly string[],
+  { folder, env, signal, input }: StartOptions,
+): Promise<GitResult> {
+  signal.throwIfAborted()
+  const hooks = args.includes('push') ? [] : withoutHooks
+  const child = spawn('git', [...settings, ...hooks, ...args], { cwd: folder, env, detached: true })
+  const [, results, messages] = child.stdio
+  const [output, complaint] = [collect(results), collect(messages)]
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  // Git may end before it has read everything. Its exit code then gives the reason.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  try {
+    const [exitCode] = await once(child, 'exit', { signal })
+    // A process that git has left in the background can keep the pipes open.
+    await Promise.race([closed, wait(CLOSE_MS, undefined, { ref: false })])
+    if (exitCode === null) throw cannotStart({ code: 'a signal' })
+    if (!output.isWhole()) throw cannotStart({ code: 'it printed too much' })
+    return { exitCode, output: output.text(), complaint: complaint.text() }
+  } catch (error) {
+    if (child.pid === undefined) throw cannotStart(error as NodeJS.ErrnoException)
+    await endGroup(child.pid)
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    results.destroy()
+    messages.destroy()
+  }
+}
+
+/** Collects the first `MAX_OUTPUT_BYTES` of a text. */
+function collect(stream: Readable): { text(): string; isWhole(): boolean } {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= MAX_OUTPUT_BYTES) chunks.push(chunk)
+  })
+  return {
+    text: () => Buffer.concat(chunks).toString(),
+    isWhole: () => bytes <= MAX_OUTPUT_BYTES,
+  }
+}
+
+/** Ends a process and all that it has started. Waits a moment first, in which git removes its locks. */
+async function endGroup(pid: number): Promise<void> {
+  const send = (signal: NodeJS.Signals | 0) => {
+    try {
+      return process.kill(-pid, signal)
+    } catch {
+      return false
+    }
+  }
+  let isRunning = send('SIGTERM')
+  for (let turn = 0; isRunning && turn < END_TURNS; turn += 1) {
+    await wait(END_TURN_MS)
+    isRunning = send(0)
+  }
+  if (isRunning) send('SIGKILL')
+}
+
+function cannotStart(error: Pick<NodeJS.ErrnoException, 'code'>): DashkeepError {
   const isMissing = error.code === 'ENOENT'
   return new DashkeepError(
     `Cannot run git: ${isMissing ? 'the program is not installed' : `it ended without a result (${error.code ?? 'a signal'})`}`,
