@@ -30,19 +30,25 @@ export async function createAccount(
   account: NewSubAccount,
   options: CreateOptions,
 ): Promise<Created> {
-  const { signal } = options
-  signal?.throwIfAborted()
-  const created = await service
-    .createSubAccount(account, { signal })
-    .catch(async (error: Error) => {
-      throw changedNothing(service, error)
-        ? error
-        : await explainUnclear(service, account, error, options)
-    })
-  const isShown = (accounts: readonly SubAccount[]) => accounts.some(isCreated)
-  const isCreated = ({ accountId }: SubAccount) => accountId === created.accountId
+  options.signal?.throwIfAborted()
+  const created = await sendCreate(service, account, options)
+  const isShown = (accounts: readonly SubAccount[]) =>
+    accounts.some(({ accountId }) => accountId === created.accountId)
   const { shown } = await listUntil(service, isShown, options).catch(() => ({ shown: false }))
   return { ...created, shown }
+}
+
+async function sendCreate(
+  service: SubAccountService,
+  account: NewSubAccount,
+  options: CreateOptions,
+): Promise<CreatedSubAccount> {
+  try {
+    return await service.createSubAccount(account, { signal: options.signal })
+  } catch (error) {
+    if (changedNothing(service, error as Error)) throw error
+    throw await explainUnclear(service, account, error as Error, options)
+  }
 }
 
 /** Whether nothing was created. A create with a transient failure was never sent. */
@@ -66,7 +72,11 @@ async function explainUnclear(
   const isCreated = (one: SubAccount) =>
     one.accountName === accountName && !known.has(one.accountId)
   try {
-    const { accounts } = await listUntil(service, (all) => all.some(isCreated), searching(options))
+    const { accounts } = await listUntil(
+      service,
+      (all) => all.some(isCreated),
+      searchLimits(options),
+    )
     return tellFound(error, state, accounts.find(isCreated))
   } catch (failure) {
     const { name, message } = failure as Error
@@ -77,7 +87,7 @@ async function explainUnclear(
 }
 
 /** The limits of the search. After an interruption they are short, because the signal is aborted. */
-function searching({ pollLimits, signal }: CreateOptions): Parameters<typeof listUntil>[2] {
+function searchLimits({ pollLimits, signal }: CreateOptions): Parameters<typeof listUntil>[2] {
   if (!signal?.aborted) return { pollLimits, signal }
   const lists = Math.min(pollLimits.lists, interrupted.lists)
   return {

@@ -32,12 +32,16 @@ export interface TypeDiff {
 }
 
 /** The types of both snapshots, and the types of only one of them. */
-export function sharedTypes(before: Manifest, after: Manifest) {
-  const [left, right] = [before, after].map(({ exports }) => exports.map(({ type }) => type))
+export function sharedTypes(
+  before: Manifest,
+  after: Manifest,
+): { shared: string[]; onlyBefore: string[]; onlyAfter: string[] } {
+  const typesBefore = before.exports.map(({ type }) => type)
+  const typesAfter = after.exports.map(({ type }) => type)
   return {
-    shared: (left ?? []).filter((type) => right?.includes(type)),
-    onlyBefore: (left ?? []).filter((type) => !right?.includes(type)),
-    onlyAfter: (right ?? []).filter((type) => !left?.includes(type)),
+    shared: typesBefore.filter((type) => typesAfter.includes(type)),
+    onlyBefore: typesBefore.filter((type) => !typesAfter.includes(type)),
+    onlyAfter: typesAfter.filter((type) => !typesBefore.includes(type)),
   }
 }
 

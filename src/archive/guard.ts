@@ -105,7 +105,7 @@ export function findOtherType({ type, objects, remarks }: ManifestExport): strin
 
 /** The hint for a suspect snapshot. `--accept-fall` does not accept objects of another type. */
 export function adviseOnSuspect(exports: readonly ManifestExport[]): string {
-  const [other] = exports.filter((one) => findOtherType(one).length > 0)
+  const other = exports.find((one) => findOtherType(one).length > 0)
   return other === undefined
     ? 'check the account; if its objects are complete, run `dashkeep backup --accept-fall`'
     : `ask the operator of the service why its exports hold other types than ${other.type}; --accept-fall does not accept this`
@@ -250,7 +250,10 @@ export function remember(
   return Object.keys(memory).length > 0 ? memory : undefined
 }
 
-/** Keeps the first number of each small part of the window. It is the highest: the numbers fall. */
+/**
+ * Keeps one number of each small part of the window: the first, which is the highest. Each number is
+ * lower than the one before it, because a new number removes all that are not higher.
+ */
 function thin(
   highs: TypeMemory['highs'],
   { windowMs = defaultWindowMs }: GuardRules,

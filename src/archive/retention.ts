@@ -88,7 +88,7 @@ export function planRetention<Candidate extends RetentionCandidate>(
   }
   keepTypes(good, keep)
   keepInUse(past, now, keep)
-  keepShared(newestFirst, reasons)
+  keepShared(newestFirst, reasons, keep)
   return toDecisions(newestFirst, reasons, ({ suspect }) =>
     suspect ? 'suspect or damaged, and a good one has followed' : 'no rule keeps it',
   )
@@ -117,7 +117,7 @@ export function planRemoval<Candidate extends RetentionCandidate>(
     if (candidate.pinned) keep(candidate, 'pinned')
   }
   keepInUse(past, now, keep)
-  keepShared(newestFirst, reasons)
+  keepShared(newestFirst, reasons, keep)
   return toDecisions(newestFirst, reasons, () => 'named')
 }
 
@@ -197,8 +197,9 @@ function ownReasons(
 
 /** Formats a time span, such as `1.5 days`, in hours or days. */
 function describeSpan(ms: number): string {
-  const [length, unit] = ms < 24 * 3600_000 ? [3600_000, 'hours'] : [24 * 3600_000, 'days']
-  return `${Math.round((ms / length) * 100) / 100} ${unit}`
+  const hours = ms / 3600_000
+  const round = (number: number) => Math.round(number * 100) / 100
+  return hours < 24 ? `${round(hours)} hours` : `${round(hours / 24)} days`
 }
 
 /** The time from which `withinMs` keeps everything. */
@@ -248,7 +249,8 @@ function keepInUse<Candidate extends RetentionCandidate>(
 /** Keeps the snapshots whose files a kept one shares. A snapshot with own files shares none. */
 function keepShared<Candidate extends RetentionCandidate>(
   newestFirst: readonly Candidate[],
-  reasons: Map<Candidate, string[]>,
+  reasons: ReadonlyMap<Candidate, string[]>,
+  keep: (candidate: Candidate, reason: string) => void,
 ): void {
   const sharers = new Map<string, number>()
   for (const candidate of newestFirst) {
@@ -257,14 +259,8 @@ function keepShared<Candidate extends RetentionCandidate>(
   }
   for (const candidate of newestFirst) {
     const number = sharers.get(candidate.snapshot)
-    if (number !== undefined)
-      reasons
-        .get(candidate)
-        ?.push(
-          number === 1
-            ? '1 kept snapshot shares its files'
-            : `${number} kept snapshots share its files`,
-        )
+    if (number === 1) keep(candidate, '1 kept snapshot shares its files')
+    else if (number !== undefined) keep(candidate, `${number} kept snapshots share its files`)
   }
 }
 

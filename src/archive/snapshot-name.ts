@@ -8,6 +8,9 @@ export const snapshotNamePattern = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/
 const namesPerSecond = 0x1000000
 const minNamesLeft = 0x10000
 
+/** A name is drawn from this share of those left, so that many later ones of the second find room. */
+const SHARE_DRAWN = 1 / 8
+
 /**
  * Creates the name of a snapshot. Two calls in the same second return different names. The name sorts
  * after `previous`, also when that is from the same second. Throws when few names of this second are
@@ -25,7 +28,7 @@ export function createSnapshotName(takenAt: Date, previous?: string): string {
       },
     )
   }
-  const suffix = first + randomInt(left >> 3)
+  const suffix = first + randomInt(Math.floor(left * SHARE_DRAWN))
   return `${prefix}-${suffix.toString(16).padStart(6, '0')}`
 }
 

@@ -77,9 +77,13 @@ async function readBack(
 ): Promise<void> {
   const { store, signal, opener, scanLimits: limits } = run
   const key = fileKey(run.account.accountId, run.snapshot, entry.file.name)
-  const { defect } = finder
-    ? await proveExport(store, key, entry, { signal, opener, limits, onObject: finder.see })
-    : { defect: (await proveStoredBytes(store, key, entry.file, { signal }))?.detail }
+  let defect: string | undefined
+  if (finder === undefined) {
+    defect = (await proveStoredBytes(store, key, entry.file, { signal }))?.detail
+  } else {
+    const options = { signal, opener, limits, onObject: finder.see }
+    defect = (await proveExport(store, key, entry, options)).defect
+  }
   if (defect !== undefined) throw notStored(key, defect)
 }
 

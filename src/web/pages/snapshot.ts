@@ -42,15 +42,6 @@ export async function snapshotPage(
   const found = await readRows(library, manifest, { query, previous, signal })
   const path = snapshotPath(folder)
   const canChoose = restore !== undefined && restore.refusalOf(manifest.account) === undefined
-  const command =
-    query.changed && previous
-      ? commandLine('diff', previous.snapshot, folder.snapshot, '--account', view.accountId)
-      : commandLine(
-          ...(query.q === ''
-            ? ['ls', folder.snapshot]
-            : ['find', { given: query.q }, '--snapshot', folder.snapshot]),
-          ...['--account', view.accountId],
-        )
   return {
     title: `Snapshot ${folder.snapshot}`,
     heading: html`Snapshot of ${timeOf(folder.takenAt)}`,
@@ -68,8 +59,21 @@ ${unreadableNotice(found.places?.problems ?? [])}
 ${objectTable(path, found, { view, query, canChoose })}
 ${restore && restoreBar(restore, path, line)}
 </div>`,
-    command,
+    command: commandOf(folder, query, previous),
   }
+}
+
+/** The command that shows the same objects on a terminal. */
+function commandOf(
+  { accountId, snapshot }: SnapshotFolder,
+  { q, changed }: SnapshotQuery,
+  previous: SnapshotFolder | undefined,
+): string {
+  if (changed && previous) {
+    return commandLine('diff', previous.snapshot, snapshot, '--account', accountId)
+  }
+  if (q === '') return commandLine('ls', snapshot, '--account', accountId)
+  return commandLine('find', { given: q }, '--snapshot', snapshot, '--account', accountId)
 }
 
 function manifestFacts(view: AccountView, line: FoundSnapshot['line'], now: Date): Markup {
