@@ -9,7 +9,10 @@ export interface DamagedFiles {
   readonly files: readonly { readonly name: string; readonly problem: string }[]
 }
 
-/** Writes the note, so that no later snapshot shares the files. Replaces an existing note. */
+/**
+ * Writes a note into the folder of a snapshot that lists its damaged files. Later snapshots do not
+ * share these files. Replaces an existing note.
+ */
 export async function noteDamage(
   store: ObjectStore,
   { accountId, snapshot, files }: DamagedFiles,

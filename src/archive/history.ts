@@ -21,15 +21,16 @@ export interface HistoryEvent {
   readonly problem?: string
 }
 
+/** A version of the object, and the part of it that a change of touch-only members leaves alone. */
 interface Version {
   readonly hit: StoredHit
   readonly stable: Buffer
 }
 
 /**
- * Yields the changes of one object in all snapshots of its account, oldest first. Ignores
- * changes of `updated_at` and `version` alone. Keeps two versions in memory. Reads one export for each stretch of the type, or another copy when
- * that one is damaged, and calls `onUnreadable` for each damaged copy.
+ * Yields the changes of one object in all snapshots of its account, oldest first. Ignores changes of
+ * touch-only members alone (see `stableBytes`). Keeps two versions in memory. Reads one export for each
+ * stretch of the type. When that is damaged, reads another copy and calls `onUnreadable`.
  */
 export async function* readHistory(
   timeline: Timeline,

@@ -92,8 +92,10 @@ function countLarge({ content }: NewExport, baseline: Baseline | undefined): num
   return median === undefined ? undefined : content.sizes.countFrom(median / 2)
 }
 
+/** Finds the missing objects of one type, and what prevents it. */
 type Search = () => Promise<{ missing?: MissingObjects | undefined; warning?: string | undefined }>
 
+/** Returns a function that calls `act` once, at its first call, and keeps the result. */
 function once<T>(act: () => T): () => T {
   let result: { value: T } | undefined
   return () => {

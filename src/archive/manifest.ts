@@ -18,7 +18,7 @@ export const typeNamePattern = /^[a-z][a-z0-9-]{0,63}$/
 export const dataFilePattern = /^[a-z][a-z0-9-]*\.json(\.[a-z0-9]+)*$/
 const fingerprint = z.object({ bytes: count, sha256 })
 const isoTime = z.iso.datetime()
-/** Sample of ids: for up to 128 ids, the first 40 bits of their SHA-256. */
+/** Sample of ids: for up to 128 ids, the first 40 bits of their SHA-256, together in Base64. */
 const idSample = z.string().regex(/^([A-Za-z0-9+/]{4}){0,213}([A-Za-z0-9+/]{2,3}={1,2})?$/)
 
 const exportSchema = z.object({

@@ -34,6 +34,7 @@ export async function proveExport(
 ): Promise<ProvenExport> {
   const scan = createExportScan(type, options)
   let failure: string | undefined
+  /** Runs a step of the scan. After a failure it runs none: the rest is read to compare its bytes. */
   const attempt = <T>(step: () => T): T | undefined => {
     try {
       return failure === undefined ? step() : undefined

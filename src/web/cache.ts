@@ -2,7 +2,7 @@ import { fileKey, manifestName } from '../archive/archive.ts'
 import { decodeManifest } from '../archive/manifest.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
-/** Values by key; the least recently used ones leave when there is no room. */
+/** Values by key. When there is no room, the least recently used ones are removed. */
 interface Cache<Value> {
   /** The value of the key, made by `make` when it is not there. Readers at the same time share it. */
   get(key: string, make: () => Promise<Value>): Promise<Value>
@@ -10,8 +10,8 @@ interface Cache<Value> {
 }
 
 /**
- * Creates a cache of values whose sizes together are at most `maxSize`. Failures are not kept, nor
- * values without a size.
+ * Creates a cache of values whose sizes together are at most `maxSize`. Keeps no failures, and no
+ * values for which `sizeOf` returns undefined.
  */
 export function createCache<Value>(
   maxSize: number,
@@ -60,8 +60,8 @@ export function createCache<Value>(
 const MAX_MANIFEST_BYTES = 16 * 1024 * 1024
 
 /**
- * The same store, which keeps manifests in memory: nobody changes one after it is written. One that is
- * missing or damaged is read again, because it may come later or be repaired.
+ * Returns the same store, which keeps manifests in memory: a manifest never changes once it is written.
+ * A missing or damaged one is read again, because it may be written later or be repaired.
  */
 export function cacheManifests(store: ObjectStore): ObjectStore {
   const cache = createCache<Uint8Array | undefined>(MAX_MANIFEST_BYTES, (bytes, key) =>

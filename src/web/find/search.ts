@@ -7,7 +7,7 @@ import { DashkeepError } from '../../errors.ts'
 import { compareValues } from '../../order.ts'
 import type { AccountView, Library } from '../library.ts'
 
-/** What is searched for. */
+/** A text to search for, and where to begin. */
 interface Search {
   readonly text: string
   /** Where an earlier page ended, as its `Ending` says; empty for the first page. */
@@ -20,7 +20,7 @@ export interface Ending {
   readonly stored: StoredExport
   /** The number of the next object of the export. */
   readonly object: number
-  /** The same for the address of the next page. */
+  /** The same place, as text for the address of the next page. */
   readonly from: string
 }
 
@@ -45,7 +45,7 @@ export interface Findings {
 const MAX_MS = 4000
 const MAX_FOUND = 300
 
-/** Reading the state of many accounts takes a while after the server has started. */
+/** Shown soon after the start of the server, while it reads the state of many accounts. */
 const notListed = 'Not all accounts are listed yet: load this page again in a moment'
 
 /** Searches one snapshot. */

@@ -103,7 +103,7 @@ const sortKeys: Record<string, (row: Row) => string | number> = {
   changed: ({ updatedAt }) => updatedAt ?? '',
 }
 
-/** Bytes of exports that are searched for a text while a table waits. */
+/** Largest snapshot, in bytes of its exports, whose whole text is searched for a table. */
 const MAX_SEARCHED_BYTES = 64 * 1024 * 1024
 
 /** Searches the nested text of a snapshot; undefined when it is too large. */
