@@ -55,7 +55,7 @@ describe('a plan', () => {
     expect(store.keys()).toEqual(before)
   })
 
-  it('gives every snapshot with what speaks for it, newest first', async () => {
+  it('lists every snapshot with the reasons to keep it, newest first', async () => {
     const { store, days } = await archive(1, 2, 3)
     const { decisions, refusal, leftovers } = await plan(store, { last: 1 })
     expect(decisions.map(({ candidate, keep }) => [candidate.snapshot, keep])).toEqual([
@@ -69,7 +69,7 @@ describe('a plan', () => {
 })
 
 describe('pruning', () => {
-  it('leaves what the rules keep, whole, and nothing else', async () => {
+  it('removes every file but those of the snapshots that the rules keep', async () => {
     const { store, days } = await archive(1, 2, 3, 4)
     const removals = await prune(store, { last: 2 })
     expect(removals).toHaveLength(2)
@@ -111,7 +111,7 @@ describe('pruning', () => {
     expect(removed).toEqual([`10/${days[0]}/manifest.json`, `10/${days[0]}/search.json.zst`])
   })
 
-  it('goes on when a snapshot cannot be removed, and says which', async () => {
+  it('continues when a snapshot cannot be removed, and reports it', async () => {
     const { store, days } = await archive(1, 2, 3)
     store.intercept = ({ action, key }) => {
       if (action === 'remove' && key.includes(days[1] as string)) throw new StoreError('no right')
@@ -124,7 +124,7 @@ describe('pruning', () => {
     expect(await defects(store)).toEqual([])
   })
 
-  it('can be done twice, and by two at once', async () => {
+  it('can run twice, and twice at the same time', async () => {
     const { store } = await archive(1, 2, 3, 4)
     const same = await plan(store, { last: 1 })
     const both = await Promise.all(
@@ -176,19 +176,19 @@ describe('sweeping', () => {
     expect(store.keys().filter((key) => key.includes('aaaaaa'))).toEqual([])
   })
 
-  it('leaves alone what a run may still be writing', async () => {
+  it('keeps the files that a run may still be writing', async () => {
     const { store } = await archive(1)
     store.objects.set('10/20261130T100000Z-aaaaaa/search.json.zst', Buffer.from('half'))
     expect((await plan(store, {})).leftovers).toEqual([])
   })
 
-  it('leaves alone files that a snapshot shares although their own manifest is gone', async () => {
+  it('keeps files that a snapshot shares although their own manifest is gone', async () => {
     const { store, days } = await archive(5, 5, 6)
     store.objects.delete(`10/${days[0]}/manifest.json`)
     expect((await plan(store, { last: 9 })).leftovers).toEqual([])
   })
 
-  it('touches nothing that is not of the archive', async () => {
+  it('keeps the files of other programs', async () => {
     const { store } = await archive(1, 2)
     const foreign = ['doctor/probe', 'readme.txt', '10/notes.txt', '10/20261101T/x', 'pins/10/x']
     for (const key of foreign) store.objects.set(key, Buffer.from('mine'))

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import type { Account, SavedObjectSource } from '../../src/archive/source.ts'
 
 /**
- * What one export answers: a body, a refusal before its first byte, or a body that breaks off.
- * A list is worked off call by call; its last answer stays.
+ * The answer to one export: a body, an error before its first byte, or a body that breaks off.
+ * With a list, each call gets the next answer. Calls after the last one get the last answer again.
  */
 export type Answer =
   | string
@@ -12,7 +12,7 @@ export type Answer =
   | { readonly begins: string; readonly thenFails: Error }
 export type Answers = Record<string, Answer | Answer[]>
 
-/** A source that says what a test has written down. */
+/** A source with the answers that a test chooses. */
 export interface ScriptedSource extends SavedObjectSource {
   /** Types asked for, in order. */
   readonly asked: string[]
@@ -37,7 +37,7 @@ export function scriptSource(answers: Answers): ScriptedSource {
       await setImmediate()
       signal?.throwIfAborted()
       const answer = nextAnswer(source.answers[type], turns)
-      if (answer === undefined) throw new Error(`nothing is written down for ${type}`)
+      if (answer === undefined) throw new Error(`the test has no answer for ${type}`)
       if (answer instanceof Error) throw answer
       return stream(answer, signal)
     },
@@ -101,7 +101,7 @@ export function exportBody(
   return JSON.stringify({ kibanaVersion, hits: reversed ? hits.reverse() : hits })
 }
 
-/** So many objects, named by number. */
+/** Ids and titles of `count` objects, by number. */
 export function numbered(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, `Title ${at}`]))
 }

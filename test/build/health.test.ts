@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const script = fileURLToPath(new URL('../../build/health.ts', import.meta.url))
 
-/** A process with this command line behind the name of the program, for as long as it is checked. */
+/** Starts a process with these arguments and `DASHKEEP_LISTEN`, and returns the exit code of its check. */
 async function check(args: readonly string[], listen: string): Promise<number> {
   const running = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'ignore'] })
   try {
