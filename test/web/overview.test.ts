@@ -152,7 +152,7 @@ describe('the state of all accounts', () => {
     expect(first).toContain('All 101 accounts have a good backup.')
     expect((await pages.read('/?page=2')).text).toContain('Account 200')
     expect((await pages.read('/?q=t+150')).text).toContain('<caption>1 account,')
-    expect((await pages.read('/?q=nobody')).text).toContain('No account fits the search.')
+    expect((await pages.read('/?q=nobody')).text).toContain('No account matches the search.')
   })
 })
 

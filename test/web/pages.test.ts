@@ -104,7 +104,7 @@ describe('the snapshot page', () => {
     const sorted = await pages.read(`${path}?sort=-title`)
     expect(sorted.text).toMatch(/Shop floor[\s\S]*Orders per hour[\s\S]*Failed orders/)
     expect(sorted.text).toContain('aria-sort="descending"')
-    expect((await pages.read(`${path}?q=nowhere`)).text).toContain('No object fits the search.')
+    expect((await pages.read(`${path}?q=nowhere`)).text).toContain('No object matches the search.')
   })
 
   it('reads the files once for a search, however the table is sorted', async () => {

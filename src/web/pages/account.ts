@@ -87,7 +87,7 @@ ${pageLinks(shown, (number) => address(path, { year, page: number }))}`,
 function findForm({ accountId }: AccountView): Markup {
   return html`<h2>Find in all snapshots</h2>
 <form role="search" method="get" action="/find" class="search">
-<label>Text <input type="search" name="q" maxlength="200" required placeholder="also what was deleted"></label>
+<label>Text <input type="search" name="q" maxlength="200" required placeholder="also in deleted objects"></label>
 <input type="hidden" name="in" value="${accountId}">
 <button>Find</button>
 </form>`
@@ -124,7 +124,7 @@ function snapshotTable(
     const reasons = [
       ...(defect === undefined ? [] : [defect]),
       ...(manifest?.suspect?.reasons ?? []),
-      ...(future.has(folder) ? ['it is from the future and counts for nothing'] : []),
+      ...(future.has(folder) ? ['it is from the future and is ignored'] : []),
     ]
     return [
       html`<a href="${snapshotPath(folder)}">${folder.snapshot}</a>${view.pins.has(folder.snapshot) && html` <span class="pin">pinned</span>`}`,

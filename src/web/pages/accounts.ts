@@ -47,7 +47,7 @@ ${read.lines.length > PAGE_SIZE && searchForm(q)}
 ${
   shown.items.length > 0
     ? accountsTable(shown.items, { sizes, now, total: found.length })
-    : q !== '' && html`<p class="notice">No account fits the search.</p>`
+    : q !== '' && html`<p class="notice">No account matches the search.</p>`
 }
 ${pageLinks(shown, (number) => address('/', { q, page: number }))}
 ${copiesSection(copies, { lines: read.lines, now })}

@@ -56,7 +56,7 @@ export function objectTable(
   const none =
     changed && q === '' && type === ''
       ? 'Nothing changed since the previous snapshot.'
-      : 'No object fits the search.'
+      : 'No object matches the search.'
   if (rows.length === 0) return html`<p class="notice">${none}</p>`
   return html`${dataTable(`${plural(rows.length, 'object')}${q === '' ? '' : ' found'}`, columns, cells)}
 ${pageLinks(shown, (page) => address(path, { ...asked, sort, page }))}`

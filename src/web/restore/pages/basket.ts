@@ -117,9 +117,9 @@ async function objectTables(
   )}
 ${
   along.length === 0
-    ? html`<p>No other object comes along.</p>`
+    ? html`<p>The chosen objects need no other objects.</p>`
     : dataTable(
-        `${plural(along.length, 'object')} that the chosen objects need and that ${along.length === 1 ? 'comes' : 'come'} along${cut(along.length)}`,
+        `${plural(along.length, 'object')} that the chosen objects need${cut(along.length)}`,
         [{ name: 'Title' }, { name: 'Type' }, { name: 'Needed by' }],
         along
           .slice(0, MAX_ROWS)

@@ -135,7 +135,7 @@ function actionTables(question: PlanQuestion, objects: readonly PlannedObject[])
       .map((planned) => [
         objectLink(planned.entry, objectPath(folder, planned.entry.id)),
         planned.entry.exportType,
-        isNamed(planned) ? 'chosen' : 'comes along',
+        isNamed(planned) ? 'chosen' : 'needed',
       ])
     const shown = of.length > MAX_ROWS ? `, the first ${MAX_ROWS} of them shown` : ''
     const columns = ['Title', 'Type', 'Why'].map((name) => ({ name }))
