@@ -75,7 +75,7 @@ export function parseDocument(text: string, present: SubAccount): Settings {
   if (unknown.length > 0) {
     throw unusable(
       'the document',
-      unknown.map((name) => `${name}: unknown setting, which the list does not have either`),
+      unknown.map((name) => `${name}: unknown setting, which the service does not list`),
     )
   }
   const settings = Object.entries(document).filter(([name]) => writable.includes(name))

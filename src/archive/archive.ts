@@ -155,7 +155,7 @@ export function encodeReadable(manifest: Manifest): Uint8Array {
   if (!isSnapshotFile(key)) throw unwritable(key, 'a listing would not show it')
   const names = new Set([manifestName, damageNoteName])
   const taken = exports.find(({ file }) => names.has(file.name))
-  if (taken) throw unwritable(key, `the archive itself has a file ${taken.file.name}`)
+  if (taken) throw unwritable(key, `the name ${taken.file.name} is reserved for the archive itself`)
   const bytes = encodeManifest(manifest)
   if (bytes.length > maxManifestBytes) {
     throw unwritable(key, `it would have ${bytes.length} bytes, more than ${maxManifestBytes}`)
@@ -170,7 +170,7 @@ export function encodeReadable(manifest: Manifest): Uint8Array {
 
 function unwritable(key: string, state: string): DashkeepError {
   return new DashkeepError(`Cannot write the manifest ${key}: ${state}`, {
-    hint: "check the account's name, the types, the kibanaVersion and this machine's clock: a manifest cannot contain one of them",
+    hint: "check the account's name, the types, the kibanaVersion and this machine's clock: one of them has a value that a manifest cannot contain",
   })
 }
 

@@ -292,7 +292,7 @@ export function describeObject({ id, title }: Pick<Candidate, 'id' | 'title'>): 
 }
 
 /**
- * The error for a text that means no object. `where` follows "no id and no title"; `nearest` are the
+ * The error for a text that means no object. `where` follows "no id or title"; `nearest` are the
  * objects whose ids and titles are most similar.
  */
 export function noneFits(
@@ -300,16 +300,13 @@ export function noneFits(
   nearest: readonly string[],
   { where = '', kind = 'usage' }: { where?: string; kind?: ErrorKind } = {},
 ): DashkeepError {
-  return new DashkeepError(
-    `Cannot find the object ${text}: no id and no title${where} is like that`,
-    {
-      kind,
-      hint:
-        nearest.length > 0
-          ? `the nearest are ${nearest.join(', ')}`
-          : '`dashkeep find` searches the content of objects',
-    },
-  )
+  return new DashkeepError(`Cannot find the object ${text}: no id or title${where} matches`, {
+    kind,
+    hint:
+      nearest.length > 0
+        ? `the nearest are ${nearest.join(', ')}`
+        : '`dashkeep find` searches the content of objects',
+  })
 }
 
 /**
@@ -345,7 +342,7 @@ export function severalFit(
   const named = found.slice(0, MAX_CANDIDATES).map(describeObject)
   if (found.length > MAX_CANDIDATES) named.push(`${found.length - MAX_CANDIDATES} more`)
   return new DashkeepError(
-    `Cannot tell which object ${text} means: ${found.length} objects${where} fit`,
+    `Cannot tell which object ${text} means: ${found.length} objects${where} match`,
     { kind: 'usage', hint: `give more of the title, or an id: ${named.join(', ')}` },
   )
 }

@@ -202,7 +202,7 @@ function findShrunk(
   const share = lost === undefined || lost.sampled === 0 ? 0 : lost.lost / lost.sampled
   const gone = Math.max(before - countsOf(entry).sound, Math.ceil(before * share))
   if (!isFall(large + Math.max(0, gone), Math.ceil(before / 2), rules)) return undefined
-  return `${large} of ${entry.objects} objects have half of the ${median} bytes that most had before`
+  return `${large} of ${entry.objects} objects have at least half of the ${median} bytes that most had before`
 }
 
 /**

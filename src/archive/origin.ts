@@ -39,7 +39,7 @@ export function checkOrigin(
     `${what}: its token belongs to account ${accountId}, which is backed up as ${before}`,
     {
       kind: 'usage',
-      hint: `give each of them the token of its own account, and set accountId of both; account ${accountId} is one of them`,
+      hint: `give each of the two the token of its own account, and set their accountId; ${accountId} is the id of one of them`,
     },
   )
 }

@@ -213,8 +213,8 @@ function compareContent(content: ExportContent, entry: ManifestExport): string |
 }
 
 /** Checks that the manifest has the same time as the name of the snapshot. */
-function checkTime({ snapshot, takenAt }: SnapshotFolder, manifest: Manifest): string | undefined {
+function checkTime({ takenAt }: SnapshotFolder, manifest: Manifest): string | undefined {
   const second = Math.floor(Date.parse(manifest.takenAt) / 1000) * 1000
   if (second === takenAt.getTime()) return undefined
-  return `it says that snapshot ${snapshot} was taken at ${manifest.takenAt}`
+  return `its takenAt ${manifest.takenAt} differs from the time in the snapshot's name`
 }

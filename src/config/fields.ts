@@ -56,7 +56,7 @@ export const timerDuration = duration.refine((text) => addUp(text) <= maxTimerMs
 
 /** Refuses durations of 0, such as `0s`. */
 export function longerThanNothing(field: typeof duration): typeof duration {
-  return field.refine((text) => addUp(text) > 0, 'expected a duration longer than nothing')
+  return field.refine((text) => addUp(text) > 0, 'expected a duration above 0')
 }
 
 /** The public key of an age identity. */

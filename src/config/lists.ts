@@ -24,7 +24,7 @@ export function addLists(
   for (const { url, source } of notifications) {
     if (urls.some((one) => isSame(one, url))) continue
     problems.push(
-      `${source}: the configuration file lists notifications, and none has this address: unset it, or name it as a url there`,
+      `${source}: the configuration file lists notifications, and none has this address: unset it, or name it there as the url of one`,
     )
   }
   return { document: withAccounts, sources }
@@ -52,12 +52,12 @@ function addAccounts(
   const isUsed = [...accounts, file.management].some(owns)
   if (token && !isUsed) {
     problems.push(
-      `${token.source}: the configuration file lists accounts, and none has this token: unset it, or name it as a token there`,
+      `${token.source}: the configuration file lists accounts, and none has this token: unset it, or name it there as the token of one`,
     )
   }
   if (id && !isUsed) {
     problems.push(
-      `${id.source}: the configuration file lists accounts, and none has the token of DASHKEEP_API_TOKEN: unset it, or write accountId there`,
+      `${id.source}: the configuration file lists accounts, and none has the token of DASHKEEP_API_TOKEN: unset it, or write the accountId into the file`,
     )
   }
   if (accountId === undefined || !isUsed) return file
@@ -85,7 +85,7 @@ export function findIgnoredAddresses(file: Section, { given }: Variables): strin
       [undefined, variable?.value].includes(account[member] as string | undefined),
     )
     if (variable === undefined || applies) return []
-    return `${variable.source}: every account of the configuration file has another ${member} of its own: unset it, or remove those`
+    return `${variable.source}: every account of the configuration file has its own ${member}: unset the variable, or remove these settings`
   })
 }
 

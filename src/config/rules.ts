@@ -92,7 +92,7 @@ function findTypeConflicts(document: Section): Problem[] {
   const reserved = types.find((one) => reservedTypes.includes(one))
   const problems: Problem[] = []
   if (reserved !== undefined && document.compression === 'none') {
-    const text = `${reserved} needs compression: the archive itself has a file ${reserved}.json`
+    const text = `${reserved} needs compression: without it, its file would be ${reserved}.json, a name that the archive itself uses`
     problems.push(['types', text])
   }
   for (const [index, account] of listAt(document, 'accounts').entries()) {

@@ -11,7 +11,7 @@ export async function readSecret(
   const unreadable = (state: string, cause?: unknown) =>
     new DashkeepError(`Cannot read the ${what}: ${state}`, {
       kind: 'usage',
-      hint: `set it, or point the configuration at where the ${what} is`,
+      hint: `set it, or correct the place of the ${what} in the configuration`,
       ...(cause !== undefined && { cause }),
     })
   if ('env' in source) {

@@ -19,7 +19,7 @@ export function readShard(
     const source = flag === undefined ? shard?.source : '--shard'
     if (!parsed) {
       problems.push(
-        `${source}: expected one of several, from 0, such as 0/8 or 7/8, found "${text}"`,
+        `${source}: expected index/number, such as 0/8 (the first of 8) or 7/8 (the last), found "${text}"`,
       )
     }
     return parsed

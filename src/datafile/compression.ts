@@ -134,7 +134,7 @@ async function proveBlock(
   if (decompressed?.equals(block)) return
   const found = decompressed ? 'other bytes come back' : 'it does not decompress'
   throw new DashkeepError(`Cannot trust the compression of ${block.length} bytes: ${found}`, {
-    hint: "the machine's memory or processor may be failing: try another one",
+    hint: "the machine's memory or processor may be failing: use another machine",
   })
 }
 

@@ -179,7 +179,7 @@ function createUnreadBytes(
 function hitTooLarge(count: number, { maxHitBytes }: ScanLimits): DashkeepError {
   return new DashkeepError(
     `Cannot read the export: hit ${count} is larger than ${maxHitBytes} bytes`,
-    { hint: 'raise limits.maxHitBytes; a hit is held in memory about four times over' },
+    { hint: 'raise limits.maxHitBytes; a hit needs about four times its size in memory' },
   )
 }
 

@@ -12,7 +12,7 @@ export function describeGap(judgement: ProofJudgement, gap: ProofGap, now: Date)
   if (gap === 'never' || at === undefined) return 'no good verify or drill is recorded'
   if (gap === 'unreadable' && unreadable) {
     const number = plural(judgement.unreadable.length, 'record')
-    return `${number} cannot be read and may be of a failed check: ${unreadable.message}`
+    return `${number} cannot be read and may report a failed check: ${unreadable.message}`
   }
   return `the newest proof is of ${formatTime(at)} (${formatAge(at, now)})`
 }

@@ -67,7 +67,7 @@ export function refuseOtherVersions(
       `Cannot restore ${type}: ${source.label} is of kibanaVersion ${kibanaVersion}, the service of ${present}`,
       {
         kind: 'usage',
-        hint: 'with --any-version, they are sent as objects of its version; --ndjson writes a file whose import converts them',
+        hint: 'add --any-version to send the objects unchanged, or write a file with --ndjson: Kibana converts it on import',
       },
     )
   }

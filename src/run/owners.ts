@@ -135,7 +135,7 @@ function describeDuplicate(
     )
   }
   return new DashkeepError(
-    `Cannot back up ${account.name}: account ${accountId} of ${account.baseUrl} has the id of ${names} of ${elsewhere.baseUrl}`,
+    `Cannot back up ${account.name}: account ${accountId} of ${account.baseUrl} has the same id as ${names} of ${elsewhere.baseUrl}`,
     {
       kind: 'usage',
       hint: 'configure the accounts of each service in a file of its own, with another prefix in store.url',

@@ -107,7 +107,7 @@ describe('the one object that is meant', () => {
     const now = { search: [hitOf('search:b', { title: 'Shop b' })] }
     const before = { search: [hitOf('search:a', { title: 'Shop a' }), ...(now.search as object[])] }
     const failure = meant('shop', [before, now])
-    await expect(failure).rejects.toThrow('Cannot tell which object shop means: 2 objects fit')
+    await expect(failure).rejects.toThrow('Cannot tell which object shop means: 2 objects match')
     await expect(failure).rejects.toMatchObject({
       kind: 'usage',
       hint: expect.stringMatching(/search:b \(Shop b\), search:a \(Shop a\)$/),
@@ -116,7 +116,7 @@ describe('the one object that is meant', () => {
 
   it('is not there where none fits, and the nearest are listed', async () => {
     const failure = meant('Latincy')
-    await expect(failure).rejects.toThrow(/no id and no title is like that/)
+    await expect(failure).rejects.toThrow(/no id or title matches/)
     await expect(failure).rejects.toMatchObject({
       kind: 'usage',
       hint: expect.stringMatching(/^the nearest are visualization:v \(Latency\)/),

@@ -284,7 +284,7 @@ describe('damage to a manifest is found', () => {
     const key = `${third.folder}/manifest.json`
     edit(store, key, (manifest) => ({ ...manifest, takenAt }))
     expect(await defects(store)).toEqual([
-      `2: ${key}: it says that snapshot ${third.manifest.snapshot} was taken at ${takenAt}`,
+      `2: ${key}: its takenAt ${takenAt} differs from the time in the snapshot's name`,
     ])
   })
 

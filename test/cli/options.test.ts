@@ -10,7 +10,7 @@ describe('an option that takes a number', () => {
     [['sandbox', '--port', '-1'], 'error: Cannot use --port -1: it is not a whole number\n'],
     [
       ['prune', '--keep-daily', '0', '--store', 'file:///tmp'],
-      'error: Cannot use --keep-daily 0: the least is 1\n',
+      'error: Cannot use --keep-daily 0: the minimum is 1\n',
     ],
   ])('names the option and the value that it refuses: %s', async (args, message) => {
     const { exitCode, stdout, stderr } = await runDashkeep(args, { env: {} })

@@ -278,7 +278,7 @@ describe('a configuration with many problems', () => {
         'accounts.2.include: sub-accounts comes twice, also in types',
         'store.url: expected s3://bucket/prefix, file:///folder or a path such as ./backups, found "ftp://x"',
         'store.lock.mode: expected governance or compliance, found "goverance"; did you mean governance?',
-        'store.lock.duration: expected a duration longer than nothing, found "0d"',
+        'store.lock.duration: expected a duration above 0, found "0d"',
         'types.2: "dashboard" comes twice',
         'compression: expected zstd, gzip or none, found "zip"; did you mean gzip?',
         'encryption: recipients and passphrase exclude each other',
@@ -327,7 +327,7 @@ describe('config check', () => {
     [{ schedule: { cron: '@daily', jitter: '25d' } }, `schedule.jitter: expected ${longest}`],
     [
       { schedule: { cron: '@daily', deadline: '0s' } },
-      'schedule.deadline: expected a duration longer than nothing',
+      'schedule.deadline: expected a duration above 0',
     ],
     [{ limits: { connectTimeoutMs: 3e9 } }, `limits.connectTimeoutMs: expected ${longest}`],
     [{ limits: { headersTimeoutMs: 3e9 } }, `limits.headersTimeoutMs: expected ${longest}`],

@@ -511,9 +511,9 @@ describe('an argument that matches nothing, or several objects', () => {
     [['show', '202611'], /4 names begin with it/, /20261104T030000Z/],
     [['diff', 'latest', ''], /does not hold it/, /similar names are/],
     [['diff', 'latest~9', 'latest'], /only 4 snapshots/, /latest~3/],
-    [['history', 'Ordres'], /no id and no title is like that/, /dashboard:orders/],
+    [['history', 'Ordres'], /no id or title matches/, /dashboard:orders/],
     [['history', 'order'], /Cannot tell which object order means/, /dashboard:orders/],
-    [['cat', 'dashboard:nope'], /no id and no title/, /the nearest|dashkeep find/],
+    [['cat', 'dashboard:nope'], /no id or title matches/, /the nearest|dashkeep find/],
     [['diff', 'latest~1', 'latest', '--type', 'url'], /neither side holds this type/, /search/],
     [['find', 'x', '--type', 'url'], /does not hold it/, /search, visualization, dashboard/],
     [

@@ -86,7 +86,7 @@ describe('shards that back up', () => {
       expect.objectContaining({
         level: 'info',
         kind: 'ping',
-        msg: 'ping skipped: its address has no {shard}, and shards that share an address hide failures',
+        msg: 'ping skipped: its address has no {shard}: a good shard would hide a failed one',
       }),
     ])
   })
@@ -137,7 +137,7 @@ describe('a run over all accounts', () => {
     expect(skippedPings(stderr)).toEqual([
       expect.objectContaining({
         level: 'warn',
-        msg: 'ping skipped: its address has {shard}, and this run is over all shards',
+        msg: 'ping skipped: its address has {shard}, and this run is not for one shard',
       }),
     ])
   })
@@ -204,19 +204,19 @@ describe('a worker with --account', () => {
 describe('status --ping', () => {
   const judge = ['status', '--max-age', '26h', '--ping']
 
-  it('pings success when every account is fresh and sound, and failure with the reason otherwise', async () => {
+  it('pings success when every account is good, and failure with the reason otherwise', async () => {
     await using pinged = await startPinged('/uuid')
     const { trial, env, receiver } = pinged
     for (const index of [0, 1, 2]) await backUpShard(trial, env, { shard: `${index}/3` })
     const good = await trial.runAt(monday, judge, env)
     expect([good.exitCode, pinged.paths()]).toEqual([0, ['/uuid']])
     expect(receiver.received[0]?.body).toMatch(
-      /^dashkeep: 6 accounts fresh and sound\nstatus of 2026-11-16 03:15:00 UTC, exit status 0\n/,
+      /^dashkeep: 6 accounts good\nstatus of 2026-11-16 03:15:00 UTC, exit status 0\n/,
     )
     const stale = await trial.runAt(tuesday, judge, env)
     expect([stale.exitCode, pinged.paths().at(-1)]).toEqual([4, '/uuid/fail'])
     const body = receiver.received.at(-1)?.body
-    expect(body).toMatch(/^dashkeep: of 6 accounts 6 not fresh and sound\n/)
+    expect(body).toMatch(/^dashkeep: of 6 accounts 6 not good\n/)
     expect(body).toMatch(
       /\nstale team-501: newest good snapshot \S+ of 2026-11-16 03:15:00 UTC \(1 day ago\)\n/,
     )
@@ -248,7 +248,7 @@ describe('status --ping', () => {
     const { exitCode } = await trial.runAt(tuesday, ['status', '--max-age', '30h', '--ping'], env)
     expect([exitCode, pinged.paths()]).toEqual([3, ['/uuid/fail']])
     expect(receiver.received[0]?.body).toMatch(
-      /^dashkeep: of 6 accounts 1 not fresh and sound\nsuspect team-501: dashboard: 0 objects, down from \d+; newest good snapshot /,
+      /^dashkeep: of 6 accounts 1 not good\nsuspect team-501: dashboard: 0 objects, down from \d+; newest good snapshot /,
     )
   })
 

@@ -217,7 +217,7 @@ describe('two services whose account ids coincide in one store', () => {
     const { exitCode, errors } = await backUp(trial, both)
     expect(exitCode).toBe(2)
     expect(errors.a).toBe(
-      `Cannot back up a: account 501 of ${trial.sandbox.url} has the id of b of ${other.url}`,
+      `Cannot back up a: account 501 of ${trial.sandbox.url} has the same id as b of ${other.url}`,
     )
     expect((await trial.files()).size).toBe(0)
   })

@@ -58,7 +58,10 @@ describe('a run over one shard', () => {
   })
 
   it.each([
-    [{ DASHKEEP_SHARD: '3/3' }, 'DASHKEEP_SHARD: expected one of several, from 0, such as 0/8'],
+    [
+      { DASHKEEP_SHARD: '3/3' },
+      'DASHKEEP_SHARD: expected index/number, such as 0/8 (the first of 8)',
+    ],
     [{ DASHKEEP_SHARDS: '3' }, 'DASHKEEP_SHARDS: set, but JOB_COMPLETION_INDEX is not'],
     [
       { DASHKEEP_SHARDS: '3', JOB_COMPLETION_INDEX: '3' },

@@ -89,7 +89,7 @@ describe('an account', () => {
     const judgement = judgeProofs({ proofs, unreadable }, now)
     expect(findProofGap(judgement, { now, maxAgeMs })).toBe('unreadable')
     expect(describeGap(judgement, 'unreadable', now)).toBe(
-      '1 record cannot be read and may be of a failed check: it is not JSON',
+      '1 record cannot be read and may report a failed check: it is not JSON',
     )
   })
 })

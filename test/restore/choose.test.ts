@@ -80,7 +80,7 @@ describe('choosing objects', () => {
 
   it('takes a title in another case when only one object has it', () => {
     expect(choose(['rate']).objects.map(({ id }) => id)).toContain('visualization:v')
-    expect(() => choose(['BOARD'])).toThrow(/2 objects of a test fit/)
+    expect(() => choose(['BOARD'])).toThrow(/2 objects of a test match/)
   })
 
   it('shows no control characters of a title', () => {

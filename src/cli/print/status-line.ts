@@ -23,4 +23,4 @@ export interface LineProofs {
 
 /** Why an account without a configured id is missing. */
 export const unknownOwner =
-  'no newest snapshot was taken under this name; run a backup, or set its accountId'
+  'no newest snapshot of an account has this configured name; run a backup, or set the accountId'

@@ -191,9 +191,9 @@ function policyOf(options: PruneOptions): RetentionPolicy | undefined {
   }
   for (const [rule, number] of Object.entries(numbers)) {
     if (number === 0) {
-      throw new DashkeepError(`Cannot use --keep-${rule} 0: the least is 1`, {
+      throw new DashkeepError(`Cannot use --keep-${rule} 0: the minimum is 1`, {
         kind: 'usage',
-        hint: `leave out --keep-${rule} when it is to keep nothing`,
+        hint: `to keep no snapshot by this rule, leave out --keep-${rule}`,
       })
     }
   }

@@ -62,6 +62,6 @@ function readInterval(text: string): number {
   if (intervalMs >= minIntervalMs && intervalMs <= maxIntervalMs) return intervalMs
   throw new DashkeepError(`Cannot use --interval ${text}: it is not between 10s and 1d`, {
     kind: 'usage',
-    hint: 'each read costs a LIST per 1,000 files and a GET per account; the default is 15m',
+    hint: 'use for example --interval 15m; each read costs a LIST per 1,000 files and a GET per account',
   })
 }

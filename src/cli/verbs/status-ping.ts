@@ -78,8 +78,8 @@ function describeFound({ lines, unlisted }: Found, now: Date): string[] {
 
 function headline(all: number, bad: number): string {
   if (all === 0) return 'dashkeep: the archive holds no account'
-  if (bad > 0) return `dashkeep: of ${plural(all, 'account')} ${bad} not fresh and sound`
-  return `dashkeep: ${plural(all, 'account')} fresh and sound`
+  if (bad > 0) return `dashkeep: of ${plural(all, 'account')} ${bad} not good`
+  return `dashkeep: ${plural(all, 'account')} good`
 }
 
 /** `stale shop: newest good snapshot 20261118T031500Z-09b1d3 of 2026-11-18 03:15:00 UTC (2 days ago)` */

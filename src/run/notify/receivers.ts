@@ -181,10 +181,10 @@ const placeholder = '{shard}'
 export function pingAddress(configured: string, shard: Shard | undefined): string | Skipped {
   if (isForShards(configured)) {
     if (shard) return configured.replaceAll(placeholder, String(shard.index))
-    return { level: 'warn', reason: 'its address has {shard}, and this run is over all shards' }
+    return { level: 'warn', reason: 'its address has {shard}, and this run is not for one shard' }
   }
   if (shard === undefined || shard.count === 1) return configured
-  const reason = 'its address has no {shard}, and shards that share an address hide failures'
+  const reason = 'its address has no {shard}: a good shard would hide a failed one'
   return { level: 'info', reason }
 }
 
