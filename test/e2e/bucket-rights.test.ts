@@ -172,7 +172,7 @@ describe('doctor', () => {
       check: 'store lock',
       result: 'ok',
       detail: expect.stringMatching(
-        /^a probe was locked in compliance mode until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, and the server confirms the lock$/,
+        /^a test object was locked in compliance mode until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, and the server confirms the lock$/,
       ),
     })
     expect(objects.size).toBe(0)
@@ -187,7 +187,7 @@ describe('doctor', () => {
     expect(findings).toContainEqual({
       check: 'store delete',
       result: 'ok',
-      detail: expect.stringMatching(/; the lock keeps the probe as an old version until /),
+      detail: expect.stringMatching(/; the lock keeps the test object as an old version until /),
     })
   })
 
@@ -214,7 +214,7 @@ describe('doctor', () => {
       check: 'store delete',
       result: 'warning',
       detail: expect.stringMatching(
-        new RegExp(`^the probe s3://backups/${key} is still there: it is locked until `),
+        new RegExp(`^the test object s3://backups/${key} is still there: it is locked until `),
       ),
       hint: expect.stringContaining('remove it after that'),
     })
@@ -231,7 +231,7 @@ describe('doctor', () => {
     expect(findings).toContainEqual(
       expect.objectContaining({
         check: 'store delete',
-        detail: `Cannot remove s3://backups/${key}: access denied, so the probe is still there`,
+        detail: `Cannot remove s3://backups/${key}: access denied, so the test object is still there`,
       }),
     )
   })

@@ -115,10 +115,10 @@ describe('doctor', () => {
   })
 
   it.each([
-    [299, 0, 'ok', /^299 s off the service's clock$/],
-    [301, 0, 'warning', /^this machine's clock is 301 s off the service's clock$/],
-    [-301, 0, 'warning', /clock is 301 s off/],
-    [3601, 1, 'failed', /clock is 3601 s off .*, so backups fail$/],
+    [299, 0, 'ok', /^differs from the service's clock by 299 s$/],
+    [301, 0, 'warning', /^this machine's clock differs from the service's clock by 301 s$/],
+    [-301, 0, 'warning', /clock differs .* by 301 s/],
+    [3601, 1, 'failed', /clock differs .* by 3601 s, so backups fail$/],
   ])('judges a service clock that is %i s ahead', async (seconds, code, result, detail) => {
     await using trial = await startTrial()
     const now = new Date('2026-11-20T12:00:00Z')

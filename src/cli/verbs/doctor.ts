@@ -172,15 +172,15 @@ function clockFinding(
     return { check, result: 'warning', detail: 'the service does not send its time' }
   }
   const seconds = Math.round(Math.abs(skewMs) / 1000)
-  const detail = `${seconds} s off the service's clock`
+  const detail = `differs from the service's clock by ${seconds} s`
   const refused = Math.abs(skewMs) > maxClockSkewMs
   if (!refused && Math.abs(skewMs) <= futureToleranceMs) return { check, result: 'ok', detail }
-  const hint = "set this machine's clock, for example with NTP; it names the snapshots"
+  const hint = "set this machine's clock, for example with NTP; snapshots are named by it"
   const consequence = refused ? ', so backups fail' : ''
   return {
     check,
     result: refused ? 'failed' : 'warning',
-    detail: `this machine's clock is ${detail}${consequence}`,
+    detail: `this machine's clock ${detail}${consequence}`,
     hint,
   }
 }
@@ -239,20 +239,20 @@ function describeRight(
   const check = `${name} ${right}`
   const time = lockedUntil && formatTime(lockedUntil)
   if (left !== undefined && lockedUntil !== undefined) {
-    const detail = `the probe ${store.url}/${left} is still there: it is locked until ${time}`
+    const detail = `the test object ${store.url}/${left} is still there: it is locked until ${time}`
     return { check, result: 'warning', detail, hint: 'remove it after that time' }
   }
   if (error !== undefined) {
     const result = ['retention', 'delete'].includes(right) && !prunes ? 'warning' : 'failed'
-    const consequence = left === undefined ? '' : ', so the probe is still there'
+    const consequence = left === undefined ? '' : ', so the test object is still there'
     return { ...failure(check, error), result, detail: `${error.message}${consequence}` }
   }
   if (right === 'lock') {
-    const detail = `a probe was locked in ${mode} mode until ${time}, and the server confirms the lock`
+    const detail = `a test object was locked in ${mode} mode until ${time}, and the server confirms the lock`
     return { check, result: 'ok', detail }
   }
   const isKept = right === 'delete' && time !== undefined
-  const kept = isKept ? `; the lock keeps the probe as an old version until ${time}` : ''
+  const kept = isKept ? `; the lock keeps the test object as an old version until ${time}` : ''
   return { check, result: 'ok', detail: `${store.url}${kept}` }
 }
 
