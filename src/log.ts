@@ -27,6 +27,7 @@ export interface LogTail {
 /** Lines a tail keeps. */
 const MAX_TAIL_LINES = 100
 
+/** Creates a tail that keeps the last 100 lines of the log. */
 export function createLogTail(): LogTail {
   let lines: string[] = []
   return {

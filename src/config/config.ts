@@ -164,7 +164,9 @@ export interface Limits {
   readonly proveEachRunBytes: number
 }
 
+/** Levels of the log, from the most lines to none. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+/** A level of the log. Lines of lower levels are left out. */
 export type LogLevel = (typeof logLevels)[number]
 
 /** The name by which `--to` and `--store` take the configured archive. */

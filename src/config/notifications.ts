@@ -3,6 +3,7 @@ import { secretSource } from './fields.ts'
 
 /** The events of a run that a notification can report, the worst first. */
 export const runEvents = ['failure', 'suspect', 'recovery', 'success', 'change'] as const
+/** An event of a run. */
 export type RunEvent = (typeof runEvents)[number]
 
 /**

@@ -10,6 +10,7 @@ export interface Direction {
   readonly target: ObjectStore
 }
 
+/** How a file is copied. */
 export interface CopyFileOptions {
   /** Locks of the target begin at this moment, where it is configured to lock. */
   readonly now: Date

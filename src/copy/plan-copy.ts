@@ -23,6 +23,7 @@ export interface AccountCopyPlan {
   readonly inOrder: boolean
 }
 
+/** Which snapshots a copy must have. */
 export interface CopySelection {
   /** Only these accounts. */
   readonly only?: ReadonlySet<number> | undefined

@@ -24,6 +24,7 @@ export interface MemberName {
   readonly key: Uint8Array
 }
 
+/** Encodes a name once, so that it can be searched for in many hits. */
 export function memberName(text: string): MemberName {
   return { text, key: Buffer.from(JSON.stringify(text)) }
 }
@@ -107,6 +108,7 @@ export function asObject(hit: RawHit, member: number): number {
   return isObject(hit, member) ? member : NO_MEMBER
 }
 
+/** Whether the value of a member is an object. False for `NO_MEMBER`. */
 export function isObject(hit: RawHit, member: number): boolean {
   return firstByte(hit, member) === OPEN_BRACE
 }

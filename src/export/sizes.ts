@@ -10,6 +10,7 @@ export interface Sizes {
   countFrom(bytes: number): number
 }
 
+/** Creates an empty collection of sizes. */
 export function createSizes(): Sizes {
   const counts: number[] = []
   let total = 0

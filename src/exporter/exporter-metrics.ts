@@ -22,6 +22,7 @@ export interface ExporterMetrics extends ProcessMetrics {
   setUnreadable(): void
 }
 
+/** Creates the metrics of an exporter, in a registry of their own. */
 export function createExporterMetrics(): ExporterMetrics {
   const registry = new Registry()
   /** New for each read of the archive, so that removed accounts disappear. */

@@ -21,6 +21,7 @@ const MAX_PROBLEM_LENGTH = 500
 /** What was done: `verify` reads the stored files, a `drill` restores them into a sandbox. */
 export type ProofKind = (typeof proofKinds)[number]
 
+/** All kinds, in the order in which they are shown. */
 export const proofKinds = ['verify', 'drill'] as const
 
 const count = z.int().nonnegative()

@@ -9,6 +9,7 @@ import type { ObjectStore } from '../store/object-store.ts'
 import { plural } from '../wording.ts'
 import { createTimeLimit } from './time-limit.ts'
 
+/** What the work after a run needs, such as copying the new snapshots. */
 export interface AfterRunOptions {
   readonly env: Environment
   readonly log: Logger

@@ -65,6 +65,7 @@ interface RunEnding {
   readonly store?: ObjectStore | undefined
 }
 
+/** Creates a reporter. It remembers the results of its runs, so that notifications show changes. */
 export function createReporter(options: ReporterOptions): Reporter {
   const histories = new Map<string, AccountHistory>()
   const signal = options.signal && delayAbort(options.signal, SENDING_AFTER_STOP_MS)

@@ -10,6 +10,7 @@ import type { RestoreControls } from './restore/controls.ts'
 
 /** Handlers of the pages, and what they know of each request. */
 export type App = Hono<{ Variables: RequestVariables }>
+/** A request with its answer, as a handler gets it. */
 export type AppContext = Context<{ Variables: RequestVariables }>
 
 interface RequestVariables {

@@ -14,6 +14,7 @@ export interface WorkerMetrics extends AccountMetrics, ProcessMetrics {
   countFailedNotification(kind: string): void
 }
 
+/** Creates the metrics of a worker, in a registry of their own. */
 export function createWorkerMetrics(): WorkerMetrics {
   const registry = new Registry()
   const registers = [registry]

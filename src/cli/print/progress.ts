@@ -57,6 +57,7 @@ interface Step extends StepSize {
 const REDRAW_MS = 100
 const TICK_MS = 1000
 
+/** Creates the progress of a command. Draws nothing when nobody watches the terminal. */
 export function createProgress({ watched, draw, columns }: ProgressOptions): Progress {
   let step: Step | undefined
   let drawnAt = Number.NEGATIVE_INFINITY

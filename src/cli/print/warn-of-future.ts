@@ -33,6 +33,7 @@ export interface FutureWatch {
   warn(log: Logger): void
 }
 
+/** Creates a watch that collects the snapshots from the future, by account. */
 export function watchForFuture(now: Date): FutureWatch {
   const byAccount = new Map<number, string[]>()
   return {

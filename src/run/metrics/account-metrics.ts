@@ -24,6 +24,7 @@ export interface AccountSample {
 
 const results = ['good', 'suspect', 'failed'] as const
 
+/** Registers the metrics of accounts. */
 export function createAccountMetrics(registry: Registry): AccountMetrics {
   const archived = createArchiveGauges(registry)
   const { suspect, objects } = archived

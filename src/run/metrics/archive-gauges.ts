@@ -3,6 +3,7 @@ import { countObjects } from '../../archive/manifest.ts'
 import { snapshotTime } from '../../archive/snapshot-name.ts'
 import type { AccountStatus } from '../../archive/status.ts'
 
+/** Name of the metric with the time of the newest good snapshot. */
 export const lastSuccessName = 'dashkeep_last_success_timestamp_seconds'
 const suspectName = 'dashkeep_snapshot_suspect'
 const objectsName = 'dashkeep_snapshot_objects'

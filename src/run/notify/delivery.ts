@@ -5,6 +5,7 @@ import type { Logger } from '../../log.ts'
 import { post } from '../post.ts'
 import type { OutgoingMessage, Receiver, Skipped } from './receivers.ts'
 
+/** How messages are delivered. */
 export interface DeliveryOptions {
   /** Reads the address each time, so that a changed one takes effect. */
   readonly readAddress: (source: NotificationConfig['url']) => Promise<string>

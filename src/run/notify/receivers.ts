@@ -121,6 +121,7 @@ function composeMarkup(announcement: Announcement): string {
   return `${headline}\n\`\`\`\n${escaped}\n\`\`\``
 }
 
+/** A configured receiver of pings, such as a monitor of scheduled jobs. */
 export type PingConfig = Extract<NotificationConfig, { kind: 'ping' }>
 type AnnouncementConfig = Exclude<NotificationConfig, PingConfig>
 

@@ -13,6 +13,7 @@ export const operations = [
   'import',
 ] as const
 
+/** An operation of the service, as a fault names it. */
 export type Operation = (typeof operations)[number]
 
 const whole = z.int().min(0)
@@ -96,6 +97,7 @@ export interface FaultList {
   take(target: FaultTarget): Fault | undefined
 }
 
+/** Creates an empty list of faults. */
 export function createFaultList(): FaultList {
   let waiting: { fault: Fault; passed: number; hit: number }[] = []
   return {
@@ -155,6 +157,7 @@ function agrees(fault: Fault, target: FaultTarget): boolean {
   )
 }
 
+/** The error for a fault that cannot be added. */
 export function badFault(state: string): DashkeepError {
   return new DashkeepError(`Cannot add the fault: ${state}`, {
     kind: 'usage',

@@ -35,6 +35,7 @@ const MAX_REQUESTS = 1000
 /** Characters of all recorded bodies together. */
 const MAX_BODIES = 8 * 1024 * 1024
 
+/** Creates a recorder that keeps the newest 1,000 requests. */
 export function createRecorder(): Recorder {
   let requests: RecordedRequest[] = []
   let total = 0

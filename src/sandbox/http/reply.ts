@@ -24,6 +24,7 @@ export class Refusal extends Error {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
+/** An answer with a JSON body. */
 export function jsonReply(value: unknown, status = 200): Reply {
   return textReply(JSON.stringify(value), { status, type: JSON_TYPE })
 }
@@ -36,10 +37,12 @@ function textReply(
   return { status, headers: { 'content-type': type }, body, streamed: false }
 }
 
+/** An answer without a body. */
 export function emptyReply(status: number): Reply {
   return { status, headers: {}, body: { chunks: [], length: 0 }, streamed: false }
 }
 
+/** An answer with an export. Only exports are compressed, or sent without a length. */
 export function exportReply(body: ExportBody): Reply {
   return { status: 200, headers: { 'content-type': JSON_TYPE }, body, streamed: true }
 }
@@ -65,6 +68,7 @@ export function refused(status: number, errorCode: string, message: string): Ref
   )
 }
 
+/** The answer with status 429. Its body is not JSON. */
 export function tooManyRequests(): Refusal {
   return new Refusal(textReply('Too Many Requests', { status: 429 }))
 }

@@ -8,6 +8,7 @@ export interface ListLag {
   asListed(accounts: readonly StoredAccount[]): StoredAccount[]
 }
 
+/** Creates a lag: the next `staleLists` lists after a write still show the state before it. */
 export function createListLag(staleLists: number): ListLag {
   const stale = new Map<number, { before: StoredAccount | undefined; left: number }>()
   return {

@@ -11,6 +11,7 @@ import { inFolder, readFolder, removeIfEmpty } from './folders.ts'
  */
 const temporaryFolder = '.dashkeep-tmp'
 
+/** Whether a key is the folder of temporary files, or is inside it. */
 export function isTemporary(key: string): boolean {
   return key === temporaryFolder || key.startsWith(`${temporaryFolder}/`)
 }
@@ -18,6 +19,7 @@ export function isTemporary(key: string): boolean {
 /** Only the user that writes exports may read them: they can contain personal data. */
 const fileMode = 0o600
 
+/** Creates a temporary file with a new name, and opens it for writing. */
 export async function openTemporary(root: string): Promise<{ path: string; handle: FileHandle }> {
   const second = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
   const path = join(root, temporaryFolder, `${second}-${randomBytes(8).toString('hex')}`)

@@ -39,6 +39,7 @@ export interface Connection {
   close(): void
 }
 
+/** Limits of one request. */
 export interface SendOptions {
   readonly abortSignal: AbortSignal
   /** Maximum time until the answer begins, in milliseconds. */
