@@ -101,8 +101,11 @@ function missingOption(command: Command, flags: string): DashkeepError {
 }
 
 function conflictingOptions(flags: string, otherFlags: string): DashkeepError {
-  const [one, other] = [flags, otherFlags].map((text) => /--[\w-]+/.exec(text)?.[0])
-  return usageError(`Cannot use ${one} with ${other}: they exclude each other`, 'use one of them')
+  const longForm = (text: string) => /--[\w-]+/.exec(text)?.[0]
+  return usageError(
+    `Cannot use ${longForm(flags)} with ${longForm(otherFlags)}: they exclude each other`,
+    'use one of them',
+  )
 }
 
 /** `--store <url>` of `-s, --store <url>`. */

@@ -94,9 +94,9 @@ export function findSources(document: Section): string[] {
   const places = [
     ...listAt(document, 'accounts').map((account) => valueAt(account, 'token')),
     ...listAt(document, 'notifications').map((notification) => valueAt(notification, 'url')),
-    ...['management.token', 'encryption.passphrase', 'encryption.identity'].map((place) =>
-      valueAt(document, place),
-    ),
+    valueAt(document, 'management.token'),
+    valueAt(document, 'encryption.passphrase'),
+    valueAt(document, 'encryption.identity'),
   ]
   return places.map((source) => valueAt(source, 'env')).filter((env) => typeof env === 'string')
 }

@@ -118,8 +118,16 @@ function differ(one: SavedObject | undefined, other: SavedObject | undefined): b
 
 /** Members that say where a panel is, what it shows, and which version stored it. */
 const otherMembers = [
-  ...['col', 'row', 'size_x', 'size_y', 'gridData'],
-  ...['id', 'type', 'panelRefName', 'panelIndex', 'version'],
+  'col',
+  'row',
+  'size_x',
+  'size_y',
+  'gridData',
+  'id',
+  'type',
+  'panelRefName',
+  'panelIndex',
+  'version',
 ]
 
 /** What a panel sets itself, such as its title or its colours. An empty value sets nothing. */

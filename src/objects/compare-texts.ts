@@ -44,11 +44,10 @@ export function compareTexts(before: string, after: string): TextComparison {
   // A long line is cut on both sides.
   const head = from > 0 && before[from - 1] !== '\n' ? '…' : ''
   const tail = behind > 0 && before[before.length - behind] !== '\n' ? '…' : ''
-  const [whole, other] = [before, after].map(
-    (text) => `${head}${text.slice(from, text.length - behind)}${tail}`,
-  )
-  const [older = '', newer = ''] = [whole, other].map((text) => text?.slice(0, MAX_LENGTH))
-  const [left, right] = [older.split('\n'), newer.split('\n')]
+  const cut = (text: string) => `${head}${text.slice(from, text.length - behind)}${tail}`
+  const [older, newer] = [cut(before), cut(after)]
+  const left = older.slice(0, MAX_LENGTH).split('\n')
+  const right = newer.slice(0, MAX_LENGTH).split('\n')
   const gaps = findGaps(left, right, (one, another) => one === another)
   const stretches: TextLine[][] = []
   let last = 0
@@ -65,8 +64,8 @@ export function compareTexts(before: string, after: string): TextComparison {
     count += lines.length
     stretches.push(lines.slice(0, MAX_LINES))
   }
-  const isCut = older !== whole || newer !== other || count > MAX_LINES
-  return { stretches, isCut }
+  const isTooLong = older.length > MAX_LENGTH || newer.length > MAX_LENGTH
+  return { stretches, isCut: isTooLong || count > MAX_LINES }
 }
 
 /** The number of equal characters at the start and at the end of two texts. */

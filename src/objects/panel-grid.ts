@@ -82,7 +82,8 @@ function findUnsureForm(panels: readonly JsonObject[]): PlaceForm {
 
 function readGrid(panel: JsonObject): PanelPlace | undefined {
   const grid = asJsonObject(panel.get('gridData'))
-  const [x, y, width, height] = ['x', 'y', 'w', 'h'].map((name) => asNumber(grid?.get(name)))
+  const [x, y] = [asNumber(grid?.get('x')), asNumber(grid?.get('y'))]
+  const [width, height] = [asNumber(grid?.get('w')), asNumber(grid?.get('h'))]
   if (x === undefined || y === undefined || width === undefined || height === undefined) {
     return undefined
   }

@@ -147,8 +147,13 @@ function createSender(target: RestoreTarget, { signal, onBatch }: ApplyOptions) 
       ({ created, updated, ignored, failed: refused }): SentBatch => {
         failed.push(...refused)
         kept.push(...ignored)
-        const [c, u, i, f] = [created, updated, ignored, refused].map(({ length }) => length)
-        return { ...size, answer: { created: c, updated: u, ignored: i, failed: f } } as SentBatch
+        const answer = {
+          created: created.length,
+          updated: updated.length,
+          ignored: ignored.length,
+          failed: refused.length,
+        }
+        return { ...size, answer }
       },
       (error: Error): SentBatch => ({ ...size, error }),
     )

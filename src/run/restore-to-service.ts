@@ -232,7 +232,9 @@ export function findRefusal(config: Config, account: Manifest['account']): strin
  */
 export function digestOf({ restoring, into, plan, present }: PreparedRestore): string {
   const objects = plan.objects.map(({ entry: { id, state }, action }) => [
-    ...[id, state, action],
+    id,
+    state,
+    action,
     action === 'overwrite' ? present.states.get(id) : '',
   ])
   const { account, address } = into

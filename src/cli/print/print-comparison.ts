@@ -85,10 +85,11 @@ async function toJson(
       touched: named(touched),
     })
   }
-  const [accountId, other] = [before, after].map(({ manifest }) => manifest.account.id)
+  const accountId = before.manifest.account.id
+  const otherId = after.manifest.account.id
   return {
     accountId,
-    otherAccountId: other === accountId ? undefined : other,
+    otherAccountId: otherId === accountId ? undefined : otherId,
     before: sideToJson(before),
     after: isLive ? { service: after.manifest.service } : sideToJson(after),
     types,
@@ -102,11 +103,12 @@ function sideToJson({ manifest: { snapshot, takenAt } }: SnapshotSide): JsonDocu
 function printSides({ print, colors }: Terminal, { before, after, isLive }: Comparison): void {
   const side = ({ manifest: { snapshot, takenAt, suspect } }: SnapshotSide) =>
     `${colors.bold(snapshot)}  ${formatTime(new Date(takenAt))} UTC${suspect ? colors.yellow('  suspect') : ''}`
-  const [one, other] = [before, after].map(({ manifest }) => manifest.account.id)
-  const owner = (id: number | undefined) => (one === other ? '' : `  account ${id}`)
-  print(`from  ${side(before)}${owner(one)}`)
+  const isSameAccount = before.manifest.account.id === after.manifest.account.id
+  const owner = ({ manifest }: SnapshotSide) =>
+    isSameAccount ? '' : `  account ${manifest.account.id}`
+  print(`from  ${side(before)}${owner(before)}`)
   const live = () => `${colors.bold('the service')}  ${after.manifest.service}`
-  print(`to    ${isLive ? live() : side(after)}${owner(other)}`)
+  print(`to    ${isLive ? live() : side(after)}${owner(after)}`)
   const { onlyBefore, onlyAfter } = sharedTypes(before.manifest, after.manifest)
   for (const [types, where] of [
     [onlyBefore, 'from'],

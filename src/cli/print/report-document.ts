@@ -75,7 +75,9 @@ function composeOverview(accounts: readonly AccountReport[]): Block {
     const number = (count: number | undefined) => (count === undefined ? '–' : String(count))
     return [
       titleOf(account),
-      ...[runs?.due, runs?.made, runs?.missed].map(number),
+      number(runs?.due),
+      number(runs?.made),
+      number(runs?.missed),
       number(runs && runs.suspect + runs.damaged),
       number(runs?.unknown),
       end ? minute(end.takenAt) : 'none',

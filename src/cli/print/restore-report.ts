@@ -82,9 +82,13 @@ export function needsToJson(
   { added, indexPatterns, others, unexplained }: Selection,
   missing: readonly MissingObject[],
 ) {
-  const [absent, patterns, rest] = [missing, indexPatterns, others].map((objects) =>
-    objects.map((object) => ({ ...object })),
-  )
-  const unknown = unexplained.map((one) => ({ ...one }))
-  return { added, missing: absent, indexPatterns: patterns, others: rest, unexplained: unknown }
+  // TypeScript takes copies of the objects as JSON, but not the interfaces themselves.
+  const toJson = (objects: readonly MissingObject[]) => objects.map((object) => ({ ...object }))
+  return {
+    added,
+    missing: toJson(missing),
+    indexPatterns: toJson(indexPatterns),
+    others: toJson(others),
+    unexplained: unexplained.map((object) => ({ ...object })),
+  }
 }

@@ -126,7 +126,7 @@ function printStart(terminal: Terminal, running: Sandbox): void {
     const admins = adminEmails.length > 0 ? `, admin ${adminEmails.join(', ')}` : ''
     terminal.print(`  account ${accountId} (${accountName}), token ${tokens[0] ?? 'none'}${admins}`)
   }
-  const [first] = describeAccounts(running).filter(({ tokens }) => tokens.length > 0)
+  const first = describeAccounts(running).find(({ tokens }) => tokens.length > 0)
   if (first === undefined) return
   const prefix = running.pathPrefix ? ` DASHKEEP_PATH_PREFIX=${running.pathPrefix}` : ''
   terminal.print()

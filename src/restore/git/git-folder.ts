@@ -284,7 +284,11 @@ function commitArguments(identity: readonly string[], authorDate: Date): string[
   return [
     ...identity,
     ...settings.flatMap((setting) => ['-c', setting]),
-    ...['commit', '--quiet', '--no-verify', '--cleanup=verbatim', '--file=-'],
+    'commit',
+    '--quiet',
+    '--no-verify',
+    '--cleanup=verbatim',
+    '--file=-',
     `--date=${authorDate.toISOString()}`,
   ]
 }

@@ -29,7 +29,8 @@ export function compareCommand({ before, after }: Sides, id?: string): string {
     before.manifest.snapshot,
     ...(after.exportedAt === undefined ? [after.manifest.snapshot] : []),
     ...(id === undefined ? [] : ['--object', id]),
-    ...['--account', accountId],
+    '--account',
+    accountId,
     ...(isOther ? ['--other-account', after.view.accountId] : []),
   )
 }

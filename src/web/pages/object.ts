@@ -74,8 +74,13 @@ ${relations(place, entries, id)}
 <p class="hint">Nested JSON is opened. The raw JSON is what the service sent, byte for byte.</p>
 ${openedJson(bytes)}`,
     command: commandLine(
-      ...['cat', { given: id }, '--open'],
-      ...['--snapshot', snapshot, '--account', accountId],
+      'cat',
+      { given: id },
+      '--open',
+      '--snapshot',
+      snapshot,
+      '--account',
+      accountId,
     ),
   }
 }

@@ -82,8 +82,13 @@ export function commandOf(
     request[member] ? [`--${name}`] : [],
   )
   return commandLine(
-    ...['restore', snapshot, '--account', accountId, ...objects],
+    'restore',
+    snapshot,
+    '--account',
+    accountId,
+    ...objects,
     ...(request.withNeeds ? [] : ['--without-references']),
-    ...['--to-service', ...flags],
+    '--to-service',
+    ...flags,
   )
 }
