@@ -8,15 +8,26 @@ COPY build build
 COPY src src
 RUN npm run build
 
-FROM node:24-bookworm-slim
-# A small space for young objects halves the time and the memory of a large export. With one arena per
-# thread, malloc would keep 15 MB of freed memory. A worker listens on loopback by default, which cannot
-# be reached from outside the container.
-ENV NODE_ENV=production NODE_OPTIONS="--max-semi-space-size=2 --max-old-space-size=128" MALLOC_ARENA_MAX=1 DASHKEEP_LISTEN=0.0.0.0:5337
+FROM node:24-bookworm-slim AS program
+# A small space for young objects frees buffers soon, so a large export takes half the memory. With one
+# arena per thread, malloc would keep 15 MB of freed memory. A worker listens on loopback by default,
+# which cannot be reached from outside the container.
+ENV NODE_ENV=production NODE_OPTIONS="--max-semi-space-size=1" NODE_COMPILE_CACHE=/app/compile-cache MALLOC_ARENA_MAX=1 DASHKEEP_LISTEN=0.0.0.0:5337
 WORKDIR /app
 COPY LICENSE package.json ./
 COPY --from=build /build/dist dist
 RUN ln -s /app/dist/main.js /usr/local/bin/dashkeep
+
+# Node looks for the cache under the number of the user that runs it.
+FROM program AS compiled
+COPY build/fill-compile-cache.sh ./
+RUN install -d -o 10001 "$NODE_COMPILE_CACHE"
+USER 10001:10001
+RUN sh fill-compile-cache.sh dist/main.js && chmod -R a+rX "$NODE_COMPILE_CACHE"
+
+FROM program
+# Belongs to root: who can write it decides which code runs.
+COPY --from=compiled --chown=0:0 /app/compile-cache compile-cache
 # Kubernetes' runAsNonRoot needs a number, not a name.
 USER 10001:10001
 # Asks commands that serve HTTP (worker, web, status --listen). Others are healthy while they run.

@@ -11,7 +11,7 @@ import { access, constants, mkdtemp, rm } from 'node:fs/promises'
 import { cpus, release, tmpdir, totalmem } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Case, programs } from './cases.ts'
+import { type Case, fillCompileCache, programs } from './cases.ts'
 import { type Group, makeGroups, type Sizes } from './groups.ts'
 import { measure } from './measure.ts'
 import { makeBucketPlace, makeFolderPlace, type Place, type Spot } from './place.ts'
@@ -75,6 +75,7 @@ async function bench(): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'dashkeep-bench-'))
   await using places = await makePlaces()
   try {
+    await measure(fillCompileCache, { env: environment(scratch) })
     const corpus = options.short ? undefined : process.env.DASHKEEP_TEST_CORPUS
     const groups = await makeGroups(places.list, { sizes: { ...sizes, streamMb }, scratch, corpus })
     const wanted = options.only?.split(',')
@@ -174,6 +175,7 @@ function environment(scratch: string): Record<string, string> {
     ...inherited(),
     ...programs,
     SCRATCH: scratch,
+    COMPILE_CACHE: join(scratch, 'compile-cache'),
     XDG_CACHE_HOME: scratch,
     DASHKEEP_LOG_LEVEL: 'error',
   }

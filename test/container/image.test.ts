@@ -128,9 +128,30 @@ describe.skipIf(!containersWanted)('the image, with everything taken away', { ti
     await until('it serves', () => container.stdout().includes('The service runs'))
     const execute = (...args: string[]) => docker('exec', container.name, ...args)
     expect(await execute('cat', '/proc/1/cmdline')).toBe('node\0/usr/local/bin/dashkeep\0sandbox\0')
-    expect(await execute('sh', '-c', 'echo $NODE_OPTIONS')).toContain('--max-old-space-size=')
+    expect(await execute('sh', '-c', 'echo $NODE_OPTIONS')).toContain('--max-semi-space-size=')
     expect(await execute('dashkeep', '--version')).toBe(`${version}\n`)
     expect(await execute('dashkeep', 'config', 'schema')).toContain('"accounts"')
+  })
+
+  it('compiles nothing that the build has compiled, and nobody can change it', async () => {
+    const env = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' }
+    await using container = startContainer(['--help'], { env })
+    const { stdout, stderr } = await container.finished
+    const log = stdout + stderr
+    const read = log.match(/reading cache from .+ for ESM file/g) ?? []
+    expect(read.length).toBeGreaterThan(10)
+    expect(log.match(/V8 code cache for ESM \S+ was accepted/g)).toHaveLength(read.length)
+    const writable = 'find /app -user 10001 -or -perm -o+w -not -type l'
+    expect(await runScript(writable)).toBe('')
+  })
+
+  it('also runs as another user, who has no compile cache', async () => {
+    await using container = startContainer(['--version'], { options: ['--user=12345:0'] })
+    expect(await container.finished).toMatchObject({
+      exitCode: 0,
+      stdout: `${version}\n`,
+      stderr: '',
+    })
   })
 
   it('says what is missing when it is told nothing', async () => {

@@ -106,7 +106,7 @@ describe.skipIf(start === undefined)('ten thousand snapshots on a real S3 server
     await using spawned = spawnDashkeep(['prune', ...rules, '--yes', '--json'], {
       env: { ...started.env, DASHKEEP_LOG_LEVEL: 'error' },
       // The young generation of the image; with V8's own there is hardly room for anything else.
-      node: ['--min-semi-space-size=2', '--max-semi-space-size=2', '--max-old-space-size=64'],
+      node: ['--max-semi-space-size=1', '--max-old-space-size=64'],
     })
     const { exitCode, stdout } = await spawned.finished
     expect(exitCode).toBe(0)
