@@ -44,14 +44,22 @@ export async function measureWeb(
   const newest = new Date(Date.now() - 3600_000)
   await fillAccounts(spot, { ...sizes, newest })
   const accountId = firstAccountId - 1
-  const large = await addObjects(spot, { accountId, objects: sizes.objects, takenAt: newest })
+  const { objects } = sizes
+  const large = await addObjects(spot, { accountId, objects, takenAt: newest })
   await addObjects(spot, { accountId, objects: 1, takenAt: new Date(newest.getTime() - dayMs) })
-  return await measurePages({ ...env, ...spot.env }, { sizes, place, large })
+  const takenAt = new Date(newest.getTime() - 2 * dayMs)
+  const another = await addObjects(spot, { accountId, objects, takenAt })
+  return await measurePages({ ...env, ...spot.env }, { sizes, place, large, another })
 }
 
 async function measurePages(
   env: Readonly<Record<string, string | undefined>>,
-  { sizes, place, large }: { sizes: WebSizes; place: Place; large: string },
+  {
+    sizes,
+    place,
+    large,
+    another,
+  }: { sizes: WebSizes; place: Place; large: string; another: string },
 ): Promise<WebResult> {
   const rows: { name: string; ms: number[] }[] = []
   const add = (name: string, ...ms: number[]) => void rows.push({ name, ms })
@@ -69,8 +77,10 @@ async function measurePages(
   }
   await repeat('Accounts', '/')
   await repeat(`Account of ${sizes.snapshots} snapshots`, `/accounts/${account}`)
-  const table = `/accounts/${firstAccountId - 1}/snapshots/${large}`
+  const snapshots = `/accounts/${firstAccountId - 1}/snapshots`
+  const table = `${snapshots}/${large}`
   await repeat(`table of ${sizes.objects} objects`, table)
+  await repeat(`table of another ${sizes.objects} objects`, `${snapshots}/${another}`)
   await repeat('table, sorted and searched', `${table}?q=orders&sort=-title`)
   await repeat('Object', `${table}/object?id=search:orders`)
   await repeat('Versions', `/accounts/${account}/history?id=search:orders`)
