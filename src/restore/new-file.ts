@@ -1,6 +1,6 @@
 import { lstat, rename, rm } from 'node:fs/promises'
 import { DashkeepError } from '../errors.ts'
-import { describeFileError, openFresh } from '../local-files.ts'
+import { describeFileError, openFresh, readSmallFile } from '../local-files.ts'
 
 /** Only the owner can read the files: saved objects can contain names of people. */
 export const fileMode = 0o600
@@ -52,6 +52,33 @@ export async function createNewFile(path: string): Promise<NewFile> {
       await rm(unfinished, { force: true })
     },
   }
+}
+
+/**
+ * Writes a file in one step. Leaves a file that has this text already as it is. Calls `onWrite` before it
+ * writes.
+ */
+export async function writeWhole(
+  path: string,
+  text: string,
+  onWrite?: () => Promise<void> | undefined,
+): Promise<void> {
+  if (await holdsText(path, text)) return
+  await onWrite?.()
+  try {
+    const unfinished = `${path}.part`
+    await using file = await openFresh(unfinished, fileMode)
+    await file.writeFile(text)
+    await rename(unfinished, path)
+  } catch (error) {
+    throw cannotWrite(path, error)
+  }
+}
+
+async function holdsText(path: string, text: string): Promise<boolean> {
+  const maxBytes = Buffer.byteLength(text)
+  const found = await readSmallFile(path, { maxBytes, noLinks: true }).catch(() => undefined)
+  return found === text
 }
 
 /** The error for a file that could not be written. */

@@ -1,27 +1,20 @@
-import { createHash } from 'node:crypto'
-import { lstat, mkdir, readdir, rename } from 'node:fs/promises'
+import { hash } from 'node:crypto'
+import { lstat, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { typeNamePattern } from '../archive/manifest.ts'
 import { DashkeepError } from '../errors.ts'
-import { openFresh, readSmallFile } from '../local-files.ts'
+import { readSmallFile } from '../local-files.ts'
 import { toEditable } from '../objects/editable-object.ts'
 import { nameFiles } from '../objects/file-names.ts'
 import { splitId } from '../objects/object-id.ts'
 import type { ObjectEntry } from './catalogue.ts'
 import type { Selection } from './choose.ts'
-import { cannotWrite, fileMode, refuseExisting, type WriteOptions } from './new-file.ts'
+import { cannotWrite, refuseExisting, type WriteOptions, writeWhole } from './new-file.ts'
 import { readChosen } from './read-chosen.ts'
 import type { RestoreSource } from './source.ts'
 import { makeTarget, type WrittenFiles } from './to-files.ts'
-import {
-  cannotUse,
-  formatList,
-  listName,
-  readList,
-  removeWritten,
-  type WrittenList,
-} from './written-list.ts'
+import { cannotUse, readList, removeWritten, type WrittenList, writeList } from './written-list.ts'
 
 /** The file that marks a folder with a file for each object. */
 export const indexName = 'dashkeep.json'
@@ -38,6 +31,12 @@ const indexSchema = z.object({
 /** Content of `dashkeep.json`. */
 export type FolderIndex = z.infer<typeof indexSchema>
 
+/** Options for writing a folder with a file for each object. */
+interface OpenedOptions extends WriteOptions {
+  /** Called before the file of an object is written, with the SHA-256 of its content. */
+  readonly onWrite?: ((name: string, sha256: string) => Promise<void>) | undefined
+}
+
 /**
  * Writes a file for each object, `<type>/<object id>.json`, indented and with nested JSON parsed, for
  * use with git. If the folder was written before and the whole source is written, removes the files of
@@ -48,10 +47,12 @@ export async function writeOpened(
   source: RestoreSource,
   selection: Selection,
   folder: string,
-  options: WriteOptions,
+  options: OpenedOptions,
 ): Promise<WrittenFiles> {
   const known = await readIndex(folder)
   const list = await readList(folder)
+  // An interrupted run may have left the list alone.
+  const isKnown = known !== undefined || list.size > 0
   const types = source.exports.map(({ type }) => type)
   const folders = types.map((type) => join(folder, type))
   if (known === undefined) await refuseExisting(folders, options)
@@ -59,8 +60,8 @@ export async function writeOpened(
   await makeTarget(folder)
   const kept: string[] = []
   for (const type of types) {
-    const names = await writeType(source, selection, { folder, type, list })
-    if (selection.whole && known !== undefined) {
+    const names = await writeType(source, selection, { ...options, folder, type, list })
+    if (selection.whole && isKnown) {
       kept.push(...(await removeOthers({ folder, type, names, list })))
     }
   }
@@ -70,7 +71,7 @@ export async function writeOpened(
     account: source.account,
     exports: { ...known?.exports, ...Object.fromEntries(versions) },
   }
-  await writeWhole(join(folder, listName), formatList(list))
+  await writeList(folder, list)
   await writeWhole(join(folder, indexName), `${JSON.stringify(index, undefined, 2)}\n`)
   const objects = selection.objects.length
   return { path: folder, files: objects + 2, objects, leftOut: [], kept }
@@ -79,15 +80,21 @@ export async function writeOpened(
 async function writeType(
   source: RestoreSource,
   { objects }: Selection,
-  { folder, type, list }: { folder: string; type: string; list: WrittenList },
+  {
+    folder,
+    type,
+    list,
+    onWrite,
+  }: OpenedOptions & { folder: string; type: string; list: WrittenList },
 ): Promise<Set<string>> {
   const nameOf = fileNamesOf(objects, type)
   if (nameOf.size > 0) await makeOwnFolder(join(folder, type))
   for await (const { entry, hit } of readChosen(source, type, [...nameOf.keys()])) {
     const name = `${type}/${nameOf.get(entry)}`
     const text = toEditable(hit)
-    await writeWhole(join(folder, name), text)
-    list.set(name, createHash('sha256').update(text).digest('hex'))
+    const sha256 = hash('sha256', text)
+    await writeWhole(join(folder, name), text, () => onWrite?.(name, sha256))
+    list.set(name, sha256)
   }
   return new Set(nameOf.values())
 }
@@ -100,25 +107,6 @@ export function fileNamesOf(
   const ofType = objects.filter(({ exportType }) => exportType === type)
   const names = nameFiles(ofType.map(({ id }) => splitId(id)?.objectId ?? id))
   return new Map(ofType.map((entry, number) => [entry, `${names[number]}.json`]))
-}
-
-/** Writes a file in one step. Leaves a file that has this text already as it is. */
-async function writeWhole(path: string, text: string): Promise<void> {
-  if (await holdsText(path, text)) return
-  try {
-    const unfinished = `${path}.part`
-    await using file = await openFresh(unfinished, fileMode)
-    await file.writeFile(text)
-    await rename(unfinished, path)
-  } catch (error) {
-    throw cannotWrite(path, error)
-  }
-}
-
-async function holdsText(path: string, text: string): Promise<boolean> {
-  const maxBytes = Buffer.byteLength(text)
-  const found = await readSmallFile(path, { maxBytes, noLinks: true }).catch(() => undefined)
-  return found === text
 }
 
 /** Creates the folder of a type. Refuses a symbolic link, which could lead out of the folder. */

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { DashkeepError } from '../errors.ts'
 import { describeFileError, openWithoutLinks, readSmallFile } from '../local-files.ts'
 import { compareValues } from '../order.ts'
+import { writeWhole } from './new-file.ts'
 
 /** The list of files that dashkeep has written into a folder with a file for each object. */
 export const listName = 'dashkeep.sha256'
@@ -34,17 +35,29 @@ export async function readList(folder: string): Promise<WrittenList> {
 export function parseList(text: string, label: string): WrittenList {
   const list: WrittenList = new Map()
   for (const one of text.split('\n').slice(0, -1)) {
-    const [, sha256, name] = line.exec(one) ?? []
-    if (sha256 === undefined || name === undefined) throw cannotUse(label)
-    list.set(name, sha256)
+    const file = parseLine(one)
+    if (file === undefined) throw cannotUse(label)
+    list.set(file.name, file.sha256)
   }
   return list
 }
 
-/** Formats the list for `sha256sum --check`, sorted by name. */
-export function formatList(list: WrittenList): string {
+/** Parses a line of the list; undefined for anything else. */
+export function parseLine(text: string): { name: string; sha256: string } | undefined {
+  const [, sha256, name] = line.exec(text) ?? []
+  return sha256 === undefined || name === undefined ? undefined : { name, sha256 }
+}
+
+/** Writes the list of a folder, in the form of `sha256sum`, sorted by name. */
+export async function writeList(folder: string, list: WrittenList): Promise<void> {
   const sorted = [...list].sort(([a], [b]) => compareValues(a, b))
-  return sorted.map(([name, sha256]) => `${sha256}  ${name}\n`).join('')
+  const text = sorted.map(([name, sha256]) => formatLine(name, sha256)).join('')
+  await writeWhole(join(folder, listName), text)
+}
+
+/** Formats a line of the list, as `sha256sum` does. */
+export function formatLine(name: string, sha256: string): string {
+  return `${sha256}  ${name}\n`
 }
 
 /** Removes a file if it was not edited. Returns whether it was removed. */

@@ -43,7 +43,7 @@ export async function commitAccounts(
   }
   let commits = 0
   try {
-    const repository = await openGitRepository(git.folder, { env, signal })
+    using repository = await openGitRepository(git.folder, { env, signal })
     const read = { opener: await openEncryption(config, env), limits: scanLimitsOf(config), signal }
     const committed = findNewest(repository.snapshots)
     const interrupted = new Set(repository.interrupted.flatMap((name) => readAccountId(name) ?? []))
@@ -107,7 +107,7 @@ async function commitAccount(
   const again = isInterrupted ? past.filter(({ snapshot }) => snapshot === newest) : []
   const folders = [...again, ...(await leaveOutEqual(open, before, options))]
   if (folders.length === 0) return { commits: 0, problem: undefined }
-  const folder = await repository.openFolder(String(accountId))
+  using folder = await repository.openFolder(String(accountId))
   await refuseOtherAccount(folder, accountId)
   let commits = 0
   let problem: string | undefined

@@ -27,7 +27,7 @@ export async function startWithGit(section: object = {}) {
   return { trial, folder, config, backUp }
 }
 
-/** Gives all searches of the sample account another title. */
+/** Gives the first search of the sample account another title. */
 export function changeObjects({ sandbox }: Trial, title: string): void {
   const text = JSON.stringify(sampleObjects().search)
   sandbox.setObjects(

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { openGitRepository } from '../../src/restore/git/git-folder.ts'
 import { changeObjects, day, git, startWithGit, subjectsOf } from './git-story.ts'
 import { shopId } from './trial.ts'
 
@@ -183,4 +185,69 @@ describe('hooks', () => {
     const { exitCode, stdout } = await backUp(1)
     expect(exitCode, stdout).toBe(0)
   })
+})
+
+it('a file that somebody edits after a run that failed in between is not replaced', async () => {
+  const { trial, folder, backUp } = await startWithGit()
+  await using _ = trial
+  await backUp(1)
+  changeObjects(trial, 'Another title')
+  const lock = join(folder, '.git', 'index.lock')
+  await writeFile(lock, '')
+  expect((await backUp(2)).stdout).toContain('not committed to git: Cannot run git update-index')
+  await rm(lock)
+  const account = join(folder, String(shopId))
+  const edited = join(account, 'search', 'slow-requests.json')
+  const written = await readFile(edited, 'utf8')
+  await writeFile(edited, 'edited')
+  const refused = await backUp(3)
+  expect(refused.exitCode).toBe(3)
+  expect(refused.stdout).toContain(
+    `Cannot replace ${edited}: it has changes that are not committed`,
+  )
+  expect(await readFile(edited, 'utf8')).toBe('edited')
+  await writeFile(edited, written)
+  expect((await backUp(4)).exitCode).toBe(0)
+  expect(subjectsOf(folder)).toEqual(['Shop: 14 added', 'Shop: 1 changed'])
+  expect(git(folder, 'status', '--porcelain')).toBe('')
+})
+
+it('a file that an interrupted run wrote for an object that is gone by now is removed', async () => {
+  const { trial, folder, backUp } = await startWithGit()
+  await using _ = trial
+  await trial.runAt(day(1), ['backup'])
+  // The first run is stopped before it writes its list.
+  const account = join(folder, String(shopId))
+  await mkdir(join(account, 'search'), { recursive: true })
+  git(trial.folder, 'init', '--quiet', folder)
+  await writeFile(join(account, 'search', 'gone.json'), '{}')
+  const digest = createHash('sha256').update('{}').digest('hex')
+  const note = createHash('sha256').update(`${shopId}/`).digest('hex').slice(0, 12)
+  const lines = `${digest}  search/gone.json\n${digest}  search/incompl`
+  await writeFile(join(folder, '.git', `dashkeep-${note}`), lines)
+  const { exitCode, stdout } = await backUp(2)
+  expect(exitCode, stdout).toBe(0)
+  expect(git(folder, 'status', '--porcelain')).toBe('')
+  expect(await readdir(join(account, 'search'))).not.toContain('gone.json')
+})
+
+it('two processes do not commit to a repository at the same time', async () => {
+  const { trial, folder, backUp } = await startWithGit()
+  await using _ = trial
+  await backUp(1)
+  changeObjects(trial, 'Another title')
+  const account = join(folder, String(shopId))
+  {
+    const { signal } = new AbortController()
+    using _other = await openGitRepository(folder, { env: {}, signal })
+    const { exitCode, stdout } = await backUp(2)
+    expect(exitCode).toBe(3)
+    const problem = `Cannot commit to the git repository ${folder}: another dashkeep commits to it`
+    expect(stdout).toContain(`not committed to git: ${problem}`)
+    const restored = await trial.run(['restore', '--pretty', account, '--git'])
+    expect(restored.exitCode).toBe(2)
+    expect(restored.stderr).toContain(problem)
+  }
+  expect((await backUp(3)).exitCode).toBe(0)
+  expect(subjectsOf(folder)).toEqual(['Shop: 14 added', 'Shop: 1 changed'])
 })

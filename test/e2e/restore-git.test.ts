@@ -32,6 +32,10 @@ function git(folder: string, ...args: string[]): string {
   return execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' })
 }
 
+function sha256Of(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
 /** A commit of somebody else. */
 function commitAsOther(folder: string, ...paths: string[]): void {
   git(folder, 'add', '--', ...paths)
@@ -134,8 +138,9 @@ describe('restore --pretty --git', () => {
     await trial.run(['restore', names[0] ?? '', '--pretty', folder, '--git'])
     await toGit('--all')
     git(folder, 'update-ref', 'HEAD', 'HEAD~1')
-    await writeFile(join(folder, '.git', rootNote), '')
-    await writeFile(join(folder, 'dashboard', 'shop-overview.json'), '{')
+    const written = 'dashboard/shop-overview.json'
+    await writeFile(join(folder, '.git', rootNote), `${sha256Of('{')}  ${written}\n`)
+    await writeFile(join(folder, written), '{')
     const { exitCode, stderr } = await toGit('--all')
     expect(exitCode, stderr).toBe(0)
     expect(git(folder, 'status', '--porcelain')).toBe('')

@@ -30,7 +30,7 @@ export async function restoreToGit(terminal: Terminal, options: RestoreOptions):
   const { env, signal, progress } = terminal
   const context = await createContext(terminal, options, ['store'])
   await using reader = await openReader(terminal, context, options.account)
-  const folder = await openGitFolder(options.pretty ?? '', { env, signal })
+  using folder = await openGitFolder(options.pretty ?? '', { env, signal })
   const chosen = await chooseSnapshots(terminal, options, reader, folder)
   progress.begin('committing', { unit: 'snapshot', total: chosen.folders.length })
   const steps: ReplayStep[] = []

@@ -43,10 +43,13 @@ export async function commitSnapshot(
   { overwrite = false }: WriteOptions = {},
 ): Promise<SnapshotCommit> {
   const names = namesOf(selection, source.exports)
-  if (!overwrite && !folder.interrupted) await refuseEdited(folder, names.keys())
-  await folder.begin()
+  const { note } = folder
+  const isContinued = await note.adopt()
+  if (!overwrite) await refuseEdited(folder, names.keys())
+  await note.begin()
   const { kept } = await writeOpened(source, selection, folder.path, {
-    overwrite: overwrite || folder.interrupted,
+    overwrite: overwrite || isContinued,
+    onWrite: note.add,
   })
   const changes = await folder.stage(kept)
   const counts = countChanges(changes)

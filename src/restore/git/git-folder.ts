@@ -2,13 +2,15 @@
 
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DashkeepError } from '../../errors.ts'
 import { indexName } from '../opened-folder.ts'
 import { makeTarget } from '../to-files.ts'
 import { listName, parseList, readList, type WrittenList } from '../written-list.ts'
 import { createGit, failed, type Git, type GitOptions } from './git.ts'
+import { lockRepository } from './lock.ts'
+import { createWriteNote, type WriteNote } from './write-note.ts'
 
 /** The trailer of a commit that names its snapshot, such as `100001/20261120T163100Z-4f2a1c`. */
 export const trailerName = 'Dashkeep-Snapshot'
@@ -20,8 +22,8 @@ export interface FileChange {
   readonly name: string
 }
 
-/** A folder with a file for each object, inside a git repository. */
-export interface GitFolder {
+/** A folder with a file for each object, inside a git repository. Disposing unlocks the repository. */
+export interface GitFolder extends Disposable {
   readonly path: string
   /** The root of the repository: the folder itself, or a folder above it. */
   readonly root: string
@@ -29,12 +31,10 @@ export interface GitFolder {
   readonly created: boolean
   /** The committed snapshots, as the trailers of the folder's history name them. */
   readonly snapshots: Set<string>
-  /** Whether an earlier run was stopped after it began to write, and before it committed. */
-  readonly interrupted: boolean
   /** Whether git tracks a file and the file has no uncommitted change. */
   isClean(name: string): boolean
-  /** Notes that files are being written. The note stays until the next commit. */
-  begin(): Promise<void>
+  /** Notes what is being written. The note stays until the next commit. */
+  readonly note: WriteNote
   /** Stages the listed files except those that were kept. Returns what differs from the last commit. */
   stage(kept: readonly string[]): Promise<FileChange[]>
   /** The committed text of a file. */
@@ -44,8 +44,8 @@ export interface GitFolder {
   push(): Promise<void>
 }
 
-/** A repository that holds the folders of several accounts. */
-export interface GitRepository {
+/** A repository that holds the folders of several accounts. Disposing unlocks it. */
+export interface GitRepository extends Disposable {
   readonly root: string
   /** The committed snapshots of all accounts, as the trailers of the folder's history name them. */
   readonly snapshots: ReadonlySet<string>
@@ -56,18 +56,26 @@ export interface GitRepository {
   push(): Promise<void>
 }
 
-/** Opens the repository of a folder, and creates the folder and a repository when there is none. */
+/**
+ * Opens the repository of a folder, and creates the folder and a repository when there is none. Throws a
+ * `usage` error when another process has locked it.
+ */
 export async function openGitRepository(path: string, options: GitOptions): Promise<GitRepository> {
+  using stack = new DisposableStack()
   const { git, root, prefix, gitDir } = await openInside(path, options)
+  stack.use(lockRepository(gitDir, root))
   const interrupted = (await readdir(path)).filter((name) =>
     existsSync(noteOf(gitDir, `${prefix}${name}/`)),
   )
+  const snapshots = await readTrailers(git)
+  const lock = stack.move()
   return {
     root,
-    snapshots: await readTrailers(git),
+    snapshots,
     interrupted,
     openFolder: (name) => openGitFolder(join(path, name), options, root),
     push: () => push(git),
+    [Symbol.dispose]: () => lock.dispose(),
   }
 }
 
@@ -75,29 +83,33 @@ export async function openGitRepository(path: string, options: GitOptions): Prom
  * Opens a folder for commits, and creates the folder and a repository when there is none. A folder
  * inside the work tree of a repository belongs to that repository. Throws a `usage` error when the
  * repository ignores the folder, is in the middle of a merge or the like, or has staged changes of other
- * files, and when the folder is not in the repository `within`, if given.
+ * files, when another process has locked it, and when the folder is not in the repository `within`, which
+ * is then locked already.
  */
 export async function openGitFolder(
   path: string,
   options: GitOptions,
   within?: string,
 ): Promise<GitFolder> {
+  using stack = new DisposableStack()
   const { git, root, created, prefix, gitDir } = await openInside(path, options, within)
   await refuseIgnored(git, path, root)
-  const note = noteOf(gitDir, prefix)
+  if (within === undefined) stack.use(lockRepository(gitDir, root))
+  const note = createWriteNote(noteOf(gitDir, prefix), path)
   const place = { git, prefix, path, gitDir }
   const committed = await readCommittedList(git)
   await readStaged(place, new Set([...(await readList(path)).keys(), ...committed.keys()]))
   const clean = await listClean(git)
+  const identity = await chooseIdentity(git, options.env)
+  const snapshots = await readTrailers(git)
+  const lock = stack.move()
   return {
-    ...{ path, root, created },
-    snapshots: await readTrailers(git),
-    interrupted: existsSync(note),
+    ...{ path, root, created, snapshots, note },
     isClean: (name) => clean.has(name),
-    begin: () => writeFile(note, ''),
     committedText: (name) => git.run(['cat-file', 'blob', `HEAD:${prefix}${name}`]),
     push: () => push(git),
-    ...createCommits(place, { note, clean, identity: await chooseIdentity(git, options.env) }),
+    ...createCommits(place, { note, clean, identity }),
+    [Symbol.dispose]: () => lock.dispose(),
   }
 }
 
@@ -111,7 +123,7 @@ interface Place {
 
 function createCommits(
   place: Place,
-  given: { note: string; clean: Set<string>; identity: readonly string[] },
+  given: { note: WriteNote; clean: Set<string>; identity: readonly string[] },
 ): Pick<GitFolder, 'stage' | 'finish'> {
   const { git, prefix, path } = place
   const { note, clean, identity } = given
@@ -133,7 +145,7 @@ function createCommits(
         await git.run(commitArguments(identity, commit.authorDate), commit.message)
         for (const name of written) clean.add(name)
       }
-      await rm(note, { force: true })
+      await note.remove()
       return commit && (await git.run(['rev-parse', 'HEAD'])).trimEnd()
     },
   }
