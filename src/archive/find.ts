@@ -304,7 +304,7 @@ export function noneFits(
     kind,
     hint:
       nearest.length > 0
-        ? `the nearest are ${nearest.join(', ')}`
+        ? `the most similar objects are ${nearest.join(', ')}`
         : '`dashkeep find` searches the content of objects',
   })
 }

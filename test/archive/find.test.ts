@@ -119,7 +119,7 @@ describe('the one object that is meant', () => {
     await expect(failure).rejects.toThrow(/no id or title matches/)
     await expect(failure).rejects.toMatchObject({
       kind: 'usage',
-      hint: expect.stringMatching(/^the nearest are visualization:v \(Latency\)/),
+      hint: expect.stringMatching(/^the most similar objects are visualization:v \(Latency\)/),
     })
   })
 })

@@ -123,7 +123,7 @@ describe('an account of the archive', () => {
     expect([exitCode, stderr]).toEqual([
       2,
       expect.stringMatching(
-        /^error: Cannot find the account team-503: neither the configuration nor .*archive has this name\nhint: known names are team-501, team-502/,
+        /^error: Cannot find the account team-503: neither the configuration nor .*archive has this name\nhint: use one of the known names: team-501, team-502/,
       ),
     ])
   })
@@ -191,7 +191,7 @@ describe('a configured account', () => {
     expect([unknown.exitCode, unknown.stderr]).toEqual([
       2,
       expect.stringMatching(
-        /^error: Cannot find the account 77: .*\nhint: configured are a501, a502\n$/,
+        /^error: Cannot find the account 77: .*\nhint: use one of the configured names: a501, a502\n$/,
       ),
     ])
   })

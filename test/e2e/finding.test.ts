@@ -513,7 +513,7 @@ describe('an argument that matches nothing, or several objects', () => {
     [['diff', 'latest~9', 'latest'], /only 4 snapshots/, /latest~3/],
     [['history', 'Ordres'], /no id or title matches/, /dashboard:orders/],
     [['history', 'order'], /Cannot tell which object order means/, /dashboard:orders/],
-    [['cat', 'dashboard:nope'], /no id or title matches/, /the nearest|dashkeep find/],
+    [['cat', 'dashboard:nope'], /no id or title matches/, /the most similar|dashkeep find/],
     [['diff', 'latest~1', 'latest', '--type', 'url'], /neither side holds this type/, /search/],
     [['find', 'x', '--type', 'url'], /does not hold it/, /search, visualization, dashboard/],
     [

@@ -92,7 +92,7 @@ describe('one run over many accounts', () => {
     const unknown = await trial.run(['backup', '--account', 'team-999'], changes)
     expect(unknown.exitCode).toBe(2)
     expect(unknown.stderr).toMatch(
-      /^error: Cannot find the account team-999: the configuration has no such account\nhint: configured are team-501, /,
+      /^error: Cannot find the account team-999: the configuration has no such account\nhint: use one of the configured names: team-501, /,
     )
   })
 

@@ -180,7 +180,7 @@ export function configuredName(
 function unknownAccount({ accounts }: Config, what: string): DashkeepError {
   return new DashkeepError(`Cannot find ${what}: the configuration has no such account`, {
     kind: 'usage',
-    hint: `configured are ${listNames(accounts.map(({ name }) => name))}`,
+    hint: `use one of the configured names: ${listNames(accounts.map(({ name }) => name))}`,
   })
 }
 
@@ -191,7 +191,9 @@ function unknownName(text: string, names: readonly string[]): DashkeepError {
     {
       kind: 'usage',
       hint:
-        known.length > 0 ? `known names are ${listNames(known)}` : '`dashkeep list` lists the ids',
+        known.length > 0
+          ? `use one of the known names: ${listNames(known)}`
+          : '`dashkeep list` lists the ids',
     },
   )
 }
