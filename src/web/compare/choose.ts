@@ -58,7 +58,7 @@ ${side ? html`<input type="hidden" name="from" value="${side.reference}">` : htm
 <label>To <select name="to">${options}</select></label>
 <button>Compare</button>
 </form>
-<p class="hint">${side === undefined ? 'The newest snapshots are compared. ' : 'The newest snapshot of the other account is compared. '}The next page can choose others.</p>`,
+<p class="hint">${side === undefined ? 'The newest snapshots are compared. ' : 'The newest snapshot of the other account is compared. '}You can choose others on the next page.</p>`,
     command: commandOf(side, accounts),
   }
 }

@@ -160,7 +160,7 @@ function confirmForm(
   return html`<form method="post" action="${action}" class="confirm">
 ${hiddenFields(restore, fields)}
 <fieldset><legend>Restore ${plural(toSend.length, 'object')} into ${outside(view.name)}</legend>
-<p>${overwritten > 0 ? `First, a snapshot of the present objects is taken, because ${plural(overwritten, 'object')} will be overwritten.` : 'Nothing is overwritten, so no snapshot is taken first.'} The service is read again. When the plan has changed, nothing is sent.</p>
+<p>${overwritten > 0 ? `First, a snapshot of the present objects is taken, because ${plural(overwritten, 'object')} will be overwritten.` : 'Nothing is overwritten, so no snapshot is taken first.'} Before it sends, the server reads the service again. If the plan has changed, nothing is sent.</p>
 <label>To confirm, type <strong>${outside(confirmationOf(view))}</strong> <input name="name" required autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="300"></label>
 <button>Restore ${plural(toSend.length, 'object')}</button>
 </fieldset>
