@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openGitRepository } from '../../src/restore/git/git-folder.ts'
-import { changeObjects, day, git, startWithGit, subjectsOf } from './git-story.ts'
+import { changeObjects, day, git, makeGit, startWithGit, subjectsOf } from './git-story.ts'
 import { shopId } from './trial.ts'
 
 describe('git after a run, in a folder of an account that is not in the repository', () => {
@@ -250,4 +250,33 @@ it('two processes do not commit to a repository at the same time', async () => {
   }
   expect((await backUp(3)).exitCode).toBe(0)
   expect(subjectsOf(folder)).toEqual(['Shop: 14 added', 'Shop: 1 changed'])
+})
+
+describe('restore --pretty --git says what to do', () => {
+  it('when a git that was killed has left its lock', async () => {
+    const { trial, folder, backUp } = await startWithGit()
+    await using _ = trial
+    await trial.runAt(day(1), ['backup'])
+    git(trial.folder, 'init', '--quiet', folder)
+    await writeFile(join(folder, '.git', 'index.lock'), '')
+    const { exitCode, stderr } = await trial.run(['restore', '--pretty', folder, '--git'])
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(
+      /index\.lock': File exists.*\nhint: remove this lock file if no git runs/,
+    )
+    expect((await backUp(2)).stdout).toContain("index.lock': File exists")
+  })
+
+  it('when the repository belongs to another user', async () => {
+    const { trial, folder } = await startWithGit()
+    await using _ = trial
+    await trial.runAt(day(1), ['backup'])
+    git(trial.folder, 'init', '--quiet', folder)
+    const real = `PATH='${process.env.PATH}' GIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec git "$@"`
+    const PATH = await makeGit(trial, real)
+    const { exitCode, stderr } = await trial.run(['restore', '--pretty', folder, '--git'], { PATH })
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('detected dubious ownership in repository at')
+    expect(stderr).toContain(`run \`git config --global --add safe.directory ${folder}\``)
+  })
 })

@@ -98,8 +98,19 @@ export function failed(action: string, folder: string, { complaint }: GitResult)
     300,
   )
   return new DashkeepError(`Cannot ${action} in ${folder}: ${said || 'git fails'}`, {
-    hint: `\`git -C ${folder} status\` shows the state of the repository`,
+    hint: hintOf(complaint) ?? `\`git -C ${folder} status\` shows the state of the repository`,
   })
+}
+
+function hintOf(complaint: string): string | undefined {
+  if (/Unable to create '.*': File exists/.test(complaint)) {
+    return 'remove this lock file if no git runs: a git that was killed has left it'
+  }
+  const [, root] = /detected dubious ownership in repository at '(.*)'/.exec(complaint) ?? []
+  return (
+    root &&
+    `if you trust the repository, run \`git config --global --add safe.directory ${root}\` as the user of dashkeep`
+  )
 }
 
 function cleanEnvironment(env: GitOptions['env']): NodeJS.ProcessEnv {
