@@ -169,7 +169,7 @@ const encryption = z
       .array(recipient)
       .min(1)
       .optional()
-      .describe('Public age keys that can read the files'),
+      .describe('Public age keys; the files can be read with the private key of any of them'),
     passphrase: secretSource
       .optional()
       .describe('Variable or file that holds a passphrase, in place of recipients'),
@@ -293,7 +293,7 @@ const limits = z
       'Largest request of a restore; a larger object is sent alone',
     ),
     proveEachRunBytes: positive.describe(
-      'An unchanged run proves the stored files of an account up to this total size, larger ones at least every seven days',
+      'Each unchanged run compares the stored files of an account with their SHA-256 if they have at most this size in total; otherwise it does so at least every seven days',
     ),
   })
   .partial()
