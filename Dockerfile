@@ -30,11 +30,12 @@ FROM program
 COPY --from=compiled --chown=0:0 /app/compile-cache compile-cache
 # Kubernetes' runAsNonRoot needs a number, not a name.
 USER 10001:10001
-# Asks commands that serve HTTP (worker, web, status --listen). Others are healthy while they run.
+# The check requests /healthz of commands that serve HTTP (worker, web, status --listen). Other commands
+# are healthy while they run.
 HEALTHCHECK --interval=60s --timeout=10s --start-period=20s CMD ["node", "dist/health.js"]
-# One process without a shell, so signals reach it.
+# dashkeep runs without a shell, so that signals reach it.
 ENTRYPOINT ["dashkeep"]
-# Last, so that other values do not build the rest again.
+# The arguments come last, so that a new value does not rebuild the layers above.
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 ARG SOURCE=unknown
