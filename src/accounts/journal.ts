@@ -2,6 +2,7 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { z } from 'zod'
 import { DashkeepError } from '../errors.ts'
 import { describeFileError, openFresh, readSmallFile } from '../local-files.ts'
+import { tryParseJson } from '../parse-json.ts'
 import { type MovePlan, withTotals } from './move-plan.ts'
 
 /** The data of a move that is needed to finish it after the process was killed. */
@@ -80,7 +81,7 @@ export async function readMoveRecord(path: string): Promise<MoveRecord | undefin
     })
   })
   if (text === undefined) return undefined
-  const result = recordSchema.safeParse(parsed(text))
+  const result = recordSchema.safeParse(tryParseJson(text))
   if (result.success) return withSafeTotals(result.data, path)
   // Only a first record can be incomplete. Later records replace a complete one.
   throw new DashkeepError(`Cannot use the journal ${path}: it is incomplete or not a journal`, {
@@ -99,14 +100,6 @@ function withSafeTotals(record: MoveRecord, path: string): MoveRecord {
       hint: 'dashkeep never writes such a journal: look at the file, remove it, and start a new move',
     },
   )
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The error of a move whose journal already exists. */

@@ -8,6 +8,7 @@ import { readSmallFile } from '../local-files.ts'
 import { toEditable } from '../objects/editable-object.ts'
 import { nameFiles } from '../objects/file-names.ts'
 import { splitId } from '../objects/object-id.ts'
+import { tryParseJson } from '../parse-json.ts'
 import type { ObjectEntry } from './catalogue.ts'
 import type { Selection } from './choose.ts'
 import { cannotWrite, refuseExisting, type WriteOptions, writeWhole } from './new-file.ts'
@@ -180,15 +181,7 @@ export async function readIndex(folder: string): Promise<FolderIndex | undefined
     throw cannotUse(path, error)
   })
   if (text === undefined) return undefined
-  const result = indexSchema.safeParse(parseJson(text))
+  const result = indexSchema.safeParse(tryParseJson(text))
   if (result.success) return result.data
   throw cannotUse(path, result.error)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

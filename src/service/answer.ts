@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { tryParseJson } from '../parse-json.ts'
 import {
   type Explaining,
   hiddenRefusal,
@@ -13,9 +14,11 @@ import { exportSchema } from './schema.ts'
 import { shapeProblem } from './shape-problem.ts'
 import type { Answer } from './transport.ts'
 
-/** Reads a whole answer. Throws when it is a refusal or does not match the schema. */
-export function readAs<T>(schema: z.ZodType<T>) {
-  return async (answer: Answer, explaining: Explaining): Promise<T> => {
+/** Returns a function that reads a whole answer. It throws for a refusal and for another form. */
+export function readAs<T>(
+  schema: z.ZodType<T>,
+): (answer: Answer, explaining: Explaining) => Promise<T> {
+  return async (answer, explaining) => {
     await throwIfRefused(answer, explaining)
     const { chunks } = await gather(answer, Number.POSITIVE_INFINITY)
     return checked(replyOf(answer, chunks), schema, explaining)
@@ -82,15 +85,7 @@ async function gather(
 
 function replyOf(answer: Answer, chunks: readonly Uint8Array[]): Reply {
   const text = Buffer.concat(chunks).toString()
-  return { status: answer.status, header: answer.header, text, json: parsed(text) }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return { status: answer.status, header: answer.header, text, json: tryParseJson(text) }
 }
 
 function checked<T>(reply: Reply, schema: z.ZodType<T>, explaining: Explaining): T {
