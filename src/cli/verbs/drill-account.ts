@@ -1,4 +1,4 @@
-import type { Manifest } from '../../archive/manifest.ts'
+import { countObjects, type Manifest } from '../../archive/manifest.ts'
 import { type ReadOptions, readObjects } from '../../archive/read-objects.ts'
 import type { AccountConfig } from '../../config/config.ts'
 import { DashkeepError } from '../../errors.ts'
@@ -131,7 +131,7 @@ function databaseError({ account, exports }: Manifest, cause: SqliteError): Dash
     [NO_TEMPORARY_FOLDER]: 'there is no writable folder for its temporary file',
   }
   const content = exports.reduce((sum, { file }) => sum + file.content.bytes, 0)
-  const objects = exports.reduce((sum, entry) => sum + entry.objects, 0)
+  const objects = countObjects({ exports })
   const bytes = content * CONTENT_SHARE + objects * OBJECT_BYTES
   const state = states[cause.errcode] ?? `its temporary file failed (SQLite error ${cause.errcode})`
   return new DashkeepError(`Cannot drill account ${account.id}: ${state}`, {

@@ -96,13 +96,7 @@ const MAX_ENDED = 100
 const MAX_KEYS = 1000
 
 /** Creates the registry of a server. */
-export function createRegistry({
-  now,
-  maxEnded = MAX_ENDED,
-}: {
-  now: () => Date
-  maxEnded?: number
-}): Registry {
+export function createRegistry({ now }: { now: () => Date }): Registry {
   const jobs = new Map<string, RestoreJob>()
   const runs = new Set<Promise<void>>()
   /** Keys that have started nothing, with their users. */
@@ -134,10 +128,8 @@ export function createRegistry({
       const ended = run(job).then((end) => {
         job.end = { ...end, endedAt: now() }
         runs.delete(ended)
-        for (const old of all()
-          .filter((one) => one.end)
-          .slice(0, -maxEnded))
-          jobs.delete(old.id)
+        const endedJobs = all().filter((one) => one.end)
+        for (const { id: oldest } of endedJobs.slice(0, -MAX_ENDED)) jobs.delete(oldest)
       })
       runs.add(ended)
       return { kind: 'started', job }
