@@ -3,7 +3,7 @@ import { readAccountId } from '../account-id.ts'
 import { readManifest } from '../archive/archive.ts'
 import type { Manifest } from '../archive/manifest.ts'
 import { MAX_PARAMETER } from './addresses.ts'
-import { readObject } from './find-object.ts'
+import { type FoundObject, readObject } from './find-object.ts'
 import { layout, type Page } from './layout.ts'
 import type { AccountView, Library, SnapshotLine } from './library.ts'
 import type { RestoreControls } from './restore/controls.ts'
@@ -75,8 +75,12 @@ export async function findSnapshotNamed(
   return line && { view, line: { ...line, manifest } }
 }
 
-/** The object that the address names. */
-export async function findObject(library: Library, context: AppContext, signal: AbortSignal) {
+/** The object that the address names; undefined when there is none. */
+export async function findObject(
+  library: Library,
+  context: AppContext,
+  signal: AbortSignal,
+): Promise<{ view: AccountView; manifest: Manifest; object: FoundObject } | undefined> {
   const id = parameter(context, 'id')
   const found = id === '' ? undefined : await findSnapshot(library, context, signal)
   if (found === undefined) return undefined
@@ -98,7 +102,7 @@ export function show(
   context: AppContext,
   page: Page,
   status: 200 | 400 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 500 | 502 = 200,
-) {
+): Response | Promise<Response> {
   const [user, restore] = [context.get('userName'), context.get('restore')]
   const isRestoreAllowed = context.get('isRestoreAllowed')
   const section = sectionOf(context.req.path)

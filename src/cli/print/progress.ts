@@ -120,9 +120,9 @@ export function createProgress({ watched, draw, columns }: ProgressOptions): Pro
 }
 
 /** Returns a function that adds received exports to the progress. */
-export function countArrivals(progress: Progress) {
+export function countArrivals(progress: Progress): (name: string, step: TakeProgress) => void {
   const counted = new Map<string, number>()
-  return (name: string, step: TakeProgress): void => {
+  return (name, step) => {
     if (step.step !== 'receiving') return
     const { type, objects, bytes } = step
     const before = counted.get(`${name}/${type}`) ?? 0

@@ -1,3 +1,4 @@
+import type { JsonDocument } from '../../objects/lossless-json.ts'
 import type { MissingObject, Selection } from '../../restore/choose.ts'
 import type { Restoring } from '../../restore/restoring.ts'
 import { formatAge, formatTime, plural } from '../../wording.ts'
@@ -16,8 +17,8 @@ export function printSource(terminal: Terminal, { source, manifest }: Restoring)
   terminal.print(`From ${source.label}${taken}`)
 }
 
-/** Stable members for programs. */
-export function sourceToJson({ source, manifest }: Restoring) {
+/** The source of a restore in a JSON document. Its members are stable. */
+export function sourceToJson({ source, manifest }: Restoring): JsonDocument {
   return {
     label: source.label,
     accountId: source.account?.id,
@@ -77,7 +78,7 @@ export function printList<Item>(
   if (more > 0) terminal.print(`  … and ${more} more (--json lists all)`)
 }
 
-/** Stable members for programs. */
+/** The needed objects in a JSON document. Its members are stable. */
 export function needsToJson(
   { added, indexPatterns, others, unexplained }: Selection,
   missing: readonly MissingObject[],

@@ -10,7 +10,10 @@ const algorithms: Record<ServerEncryption['mode'], ServerSideEncryption> = {
 }
 
 /** The members of a write request that ask the server to encrypt. */
-export function encryptionMembers({ encryption }: Connection) {
+export function encryptionMembers({ encryption }: Connection): {
+  ServerSideEncryption?: ServerSideEncryption
+  SSEKMSKeyId?: string
+} {
   if (encryption === undefined) return {}
   const { mode, keyId } = encryption
   return {

@@ -23,7 +23,10 @@ interface Retention {
 const noLock = ['NoSuchObjectLockConfiguration', 'ObjectLockConfigurationNotFoundError']
 
 /** The members of a write request that lock the object. */
-export function lockMembers({ lock }: Connection, lockFrom: Date | undefined) {
+export function lockMembers(
+  { lock }: Connection,
+  lockFrom: Date | undefined,
+): { ObjectLockMode?: ObjectLockRetentionMode; ObjectLockRetainUntilDate?: Date } {
   if (lock === undefined || lockFrom === undefined) return {}
   const { mode, until } = retentionFor(lock, lockFrom)
   return { ObjectLockMode: mode, ObjectLockRetainUntilDate: until }

@@ -32,7 +32,7 @@ export async function readSharedFiles(env: AwsEnvironment): Promise<SharedFiles>
 }
 
 /** The paths of the shared files that the environment sets. */
-export function sharedPaths(env: AwsEnvironment) {
+export function sharedPaths(env: AwsEnvironment): { filepath?: string; configFilepath?: string } {
   const { AWS_SHARED_CREDENTIALS_FILE: filepath, AWS_CONFIG_FILE: configFilepath } = env
   return { ...(filepath && { filepath }), ...(configFilepath && { configFilepath }) }
 }
