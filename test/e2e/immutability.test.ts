@@ -146,7 +146,7 @@ describe('a configuration with a lock', () => {
     [{ lock: { mode: 'governance' } }, 'store.lock.duration'],
     [{ lock: { mode: 'strict', duration: '30d' } }, 'store.lock.mode'],
     [{ lock: { ...lock, duration: 'a month' } }, 'store.lock.duration: expected a duration'],
-    [{ lock: { ...lock, duration: '0d' } }, 'store.lock.duration: expected a duration longer'],
+    [{ lock: { ...lock, duration: '0d' } }, 'store.lock.duration: expected a duration above 0'],
     [{ encryption: { mode: 'sse-c' } }, 'store.encryption.mode'],
     [{ encryption: { mode: 'sse-s3', keyId: 'k' } }, 'a keyId belongs to sse-kms'],
   ]

@@ -522,7 +522,7 @@ describe('choosing objects', () => {
       /Cannot find the object/,
       /dashboard:shop-overview \(Shop overview\)/,
     ],
-    ['a part that several have', 'orders', /objects of snapshot .* fit/, /search:failed-orders/],
+    ['a part that several have', 'orders', /objects of snapshot .* match/, /search:failed-orders/],
   ])('refuses %s and lists what is meant', async (_what, name, message, hint) => {
     const { trial } = await startWithSnapshot()
     await using _ = trial
