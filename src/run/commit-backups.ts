@@ -13,9 +13,11 @@ import { type Manifest, ManifestError } from '../archive/manifest.ts'
 import type { ReadOptions } from '../archive/read-objects.ts'
 import type { Config, GitConfig } from '../config/config.ts'
 import { formatDuration } from '../config/duration.ts'
+import { DashkeepError } from '../errors.ts'
 import { openEncryption, scanLimitsOf } from '../open.ts'
 import { type GitRepository, openGitRepository } from '../restore/git/git-folder.ts'
 import { haveEqualFiles, refuseOtherAccount, replay } from '../restore/git/replay.ts'
+import { readIndex } from '../restore/opened-folder.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { AfterRunOptions, WarningsByAccount } from './copy-backups.ts'
 import { createTimeLimit } from './time-limit.ts'
@@ -43,6 +45,7 @@ export async function commitAccounts(
   }
   let commits = 0
   try {
+    await refuseFolderOfAccount(git.folder)
     using repository = await openGitRepository(git.folder, { env, signal })
     const read = { opener: await openEncryption(config, env), limits: scanLimitsOf(config), signal }
     const committed = findNewest(repository.snapshots)
@@ -72,6 +75,15 @@ export async function commitAccounts(
   log.info({ folder: git.folder, commits }, 'committed')
   for (const reason of new Set([...warnings.values()].flat())) log.warn({ reason }, 'git failed')
   return warnings
+}
+
+/** Throws a `usage` error for a folder into which `restore --pretty` has written an account directly. */
+async function refuseFolderOfAccount(path: string): Promise<void> {
+  if ((await readIndex(path)) === undefined) return
+  throw new DashkeepError(
+    `Cannot commit to ${path}: it holds the objects of an account, not a subfolder for each account`,
+    { kind: 'usage', hint: 'set git.folder to another folder' },
+  )
 }
 
 interface CommittedAccounts {

@@ -254,7 +254,7 @@ it('two processes do not commit to a repository at the same time', async () => {
 
 describe('restore --pretty --git says what to do', () => {
   it('when a git that was killed has left its lock', async () => {
-    const { trial, folder, backUp } = await startWithGit()
+    const { trial, folder } = await startWithGit()
     await using _ = trial
     await trial.runAt(day(1), ['backup'])
     git(trial.folder, 'init', '--quiet', folder)
@@ -264,7 +264,6 @@ describe('restore --pretty --git says what to do', () => {
     expect(stderr).toMatch(
       /index\.lock': File exists.*\nhint: remove this lock file if no git runs/,
     )
-    expect((await backUp(2)).stdout).toContain("index.lock': File exists")
   })
 
   it('when the repository belongs to another user', async () => {
@@ -279,4 +278,42 @@ describe('restore --pretty --git says what to do', () => {
     expect(stderr).toContain('detected dubious ownership in repository at')
     expect(stderr).toContain(`run \`git config --global --add safe.directory ${folder}\``)
   })
+})
+
+it('the folder of one account and the folder with all accounts are not confused', async () => {
+  const { trial, folder, backUp } = await startWithGit()
+  await using _ = trial
+  await trial.runAt(day(1), ['backup'])
+  const restore = (path: string) => trial.run(['restore', '--pretty', path, '--git', '--all'])
+  expect((await restore(folder)).exitCode).toBe(0)
+  changeObjects(trial, 'Another title')
+  const refused = await backUp(2)
+  expect(refused.exitCode).toBe(3)
+  expect(refused.stdout).toContain(`Cannot commit to ${folder}: it holds the objects of an account`)
+  expect(await readdir(folder)).not.toContain(String(shopId))
+  await rm(folder, { recursive: true })
+  expect((await backUp(3)).exitCode).toBe(0)
+  const misplaced = await restore(folder)
+  expect(misplaced.exitCode).toBe(2)
+  expect(misplaced.stderr).toContain(
+    `its objects are in a subfolder\nhint: give ${folder}/${shopId}`,
+  )
+  expect((await restore(join(folder, String(shopId)))).exitCode).toBe(0)
+})
+
+it('a rejected push says why', async () => {
+  const { trial, folder, remote, backUp } = await startWithHook('exit 0')
+  await using _ = trial
+  await backUp(1)
+  const clone = join(trial.folder, 'clone')
+  git(trial.folder, 'clone', '--quiet', remote, clone)
+  const identity = ['-c', 'user.name=other', '-c', 'user.email=other@example.com']
+  git(clone, ...identity, 'commit', '--quiet', '--allow-empty', '--message', 'theirs')
+  git(clone, 'push', '--quiet')
+  changeObjects(trial, 'Another title')
+  const { exitCode, stdout } = await backUp(2)
+  expect(exitCode).toBe(3)
+  expect(stdout).toContain('failed to push some refs to')
+  expect(stdout).toContain(' (fetch first)')
+  expect(subjectsOf(folder)).toHaveLength(2)
 })

@@ -97,7 +97,10 @@ export function failed(action: string, folder: string, { complaint }: GitResult)
     first.replace(/^(fatal|error): /, '').replaceAll(/:\/\/[^/\s']*@/g, '://'),
     300,
   )
-  return new DashkeepError(`Cannot ${action} in ${folder}: ${said || 'git fails'}`, {
+  // Why a remote rejected a push, such as `fetch first`.
+  const [, reason] = /^ ! \[.*\] .* \((.+)\)$/m.exec(complaint) ?? []
+  const state = `${said || 'git fails'}${reason ? ` (${cleanLine(reason, 100)})` : ''}`
+  return new DashkeepError(`Cannot ${action} in ${folder}: ${state}`, {
     hint: hintOf(complaint) ?? `\`git -C ${folder} status\` shows the state of the repository`,
   })
 }

@@ -1,5 +1,6 @@
 // Tested by test/e2e/restore-git.test.ts
 
+import { join } from 'node:path'
 import { type SnapshotFolder, tryReadManifest } from '../../archive/archive.ts'
 import { type Manifest, ManifestError } from '../../archive/manifest.ts'
 import type { ReadOptions } from '../../archive/read-objects.ts'
@@ -43,8 +44,15 @@ export function newestCommitted({ snapshots }: GitFolder): string | undefined {
   return names.sort().at(-1)
 }
 
-/** Throws a `usage` error when the folder holds the objects of another account. */
+/** Throws a `usage` error when the folder holds another account, or the account is in a subfolder. */
 export async function refuseOtherAccount(folder: GitFolder, accountId: number): Promise<void> {
+  const subfolder = join(folder.path, String(accountId))
+  if ((await readIndex(subfolder)) !== undefined) {
+    throw new DashkeepError(
+      `Cannot commit account ${accountId} to ${folder.path}: its objects are in a subfolder`,
+      { kind: 'usage', hint: `give ${subfolder}` },
+    )
+  }
   const held = (await readIndex(folder.path))?.account
   const trailers = [...folder.snapshots].map((trailer) => Number(trailer.split('/')[0]))
   const other = [...(held ? [held.id] : []), ...trailers].find((id) => id !== accountId)
