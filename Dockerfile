@@ -16,14 +16,14 @@ ENV NODE_ENV=production NODE_OPTIONS="--max-semi-space-size=1" NODE_COMPILE_CACH
 WORKDIR /app
 COPY LICENSE package.json ./
 COPY --from=build /build/dist dist
-RUN ln -s /app/dist/main.js /usr/local/bin/dashkeep
+RUN ln -s /app/dist/main.cjs /usr/local/bin/dashkeep
 
 # Node looks for the cache under the number of the user that runs it.
 FROM program AS compiled
 COPY build/fill-compile-cache.sh ./
 RUN install -d -o 10001 "$NODE_COMPILE_CACHE"
 USER 10001:10001
-RUN sh fill-compile-cache.sh dist/main.js && chmod -R a+rX "$NODE_COMPILE_CACHE"
+RUN sh fill-compile-cache.sh dist/main.cjs && chmod -R a+rX "$NODE_COMPILE_CACHE"
 
 FROM program
 # Belongs to root: who can write it decides which code runs.
@@ -32,7 +32,7 @@ COPY --from=compiled --chown=0:0 /app/compile-cache compile-cache
 USER 10001:10001
 # The check requests /healthz of commands that serve HTTP (worker, web, status --listen). Other commands
 # are healthy while they run.
-HEALTHCHECK --interval=60s --timeout=10s --start-period=20s CMD ["node", "dist/health.js"]
+HEALTHCHECK --interval=60s --timeout=10s --start-period=20s CMD ["node", "dist/health.cjs"]
 # dashkeep runs without a shell, so that signals reach it.
 ENTRYPOINT ["dashkeep"]
 # The arguments come last, so that a new value does not rebuild the layers above.

@@ -24,7 +24,7 @@ const script = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 /** Environment of every command. */
 export const programs = {
   NODE: process.execPath,
-  DASHKEEP: script('../dist/main.js'),
+  DASHKEEP: script('../dist/main.cjs'),
   WHOLE_JOB: script('whole-job.sh'),
   FILL_COMPILE_CACHE: script('../build/fill-compile-cache.sh'),
   RESTIC_PASSWORD: 'bench',

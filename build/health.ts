@@ -4,13 +4,19 @@ import { readFileSync } from 'node:fs'
 // Any other verb is healthy while it runs, and so is a worker with DASHKEEP_LISTEN=false.
 
 const [pid = '1'] = process.argv.slice(2)
-const address = addressOf(wordsOf(pid))
-process.exitCode = address === undefined || (await answers(address)) ? 0 : 1
+void isHealthy(addressOf(wordsOf(pid))).then((healthy) => {
+  process.exitCode = healthy ? 0 : 1
+})
+
+/** Whether the program answers at its address, or has none. */
+async function isHealthy(address: string | undefined): Promise<boolean> {
+  return address === undefined || (await answers(address))
+}
 
 /** The words after dashkeep's own file on the command line of a process. */
 function wordsOf(id: string): string[] {
   const words = readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0')
-  const program = words.findIndex((word) => /(^|\/)(main\.[jt]s|dashkeep)$/.test(word))
+  const program = words.findIndex((word) => /(^|\/)(main\.(cjs|ts)|dashkeep)$/.test(word))
   return program === -1 ? [] : words.slice(program + 1)
 }
 

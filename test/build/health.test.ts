@@ -32,7 +32,7 @@ const server = createServer(({ url }, response) => {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'dashkeep-health-'))
-  program = join(folder, 'main.js')
+  program = join(folder, 'main.cjs')
   await writeFile(program, "process.stdout.write('runs'); process.stdin.resume()")
   await once(server.listen(0, '127.0.0.1'), 'listening')
 })

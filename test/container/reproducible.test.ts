@@ -29,7 +29,7 @@ describe.skipIf(!containersWanted)('two builds of the image', { timeout }, () =>
 
   it('contain the same files', async () => {
     const files = await readFiles(first)
-    expect(files.some((line) => line.endsWith(' /app/dist/main.js'))).toBe(true)
+    expect(files.some((line) => line.endsWith(' /app/dist/main.cjs'))).toBe(true)
     expect(await readFiles(second)).toEqual(files)
   })
 

@@ -2,7 +2,7 @@ import { copyFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type InputOptions, rolldown } from 'rolldown'
 import { embedScript } from '../../build/embed-script.ts'
-import buildConfig from '../../rolldown.config.ts'
+import { program } from '../../rolldown.config.ts'
 import { checkout } from '../documentation/blocks.ts'
 
 /**
@@ -10,7 +10,7 @@ import { checkout } from '../documentation/blocks.ts'
  * it is complete.
  */
 export async function buildProgram(folder: string): Promise<void> {
-  const { output: _, ...options } = buildConfig
+  const { output, ...options } = program
   const input: InputOptions = {
     ...options,
     cwd: checkout,
@@ -19,8 +19,8 @@ export async function buildProgram(folder: string): Promise<void> {
   }
   await using bundle = await rolldown(input)
   const dir = `${folder}.unfinished`
-  await bundle.write({ dir })
-  // It says the version and that the files are modules.
+  await bundle.write({ ...output, dir })
+  // It says the version.
   await copyFile(join(checkout, 'package.json'), join(dir, 'package.json'))
   await rename(dir, folder)
 }

@@ -16,7 +16,7 @@ const folder = inject('programFolder')
 export const compileCache = join(folder, 'compile-cache')
 
 /** The file of the built program, which starts in two thirds of the time that the source takes. */
-export const program = join(await buildOnce(), 'main.js')
+export const program = join(await buildOnce(), 'main.cjs')
 
 /** Builds the program unless another worker does. Returns its folder once it is there. */
 async function buildOnce(): Promise<string> {
