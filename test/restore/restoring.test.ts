@@ -26,10 +26,12 @@ it('keeps only the chosen objects in memory', async () => {
   collect()
   const before = process.memoryUsage().heapUsed
   const chosen = await chooseFrom(source, undefined, { names: ['search:7'], withNeeds: true })
-  // Twice: when V8 is already marking, the first collection keeps what was allocated meanwhile.
-  collect()
-  collect()
-  const kept = process.memoryUsage().heapUsed - before
+  // Polls: a busy machine frees collected memory a little later.
+  await expect
+    .poll(() => {
+      collect()
+      return process.memoryUsage().heapUsed - before
+    })
+    .toBeLessThan((objects * titleBytes) / 4)
   expect(chosen.selection.objects.map(({ id }) => id)).toEqual(['search:7'])
-  expect(kept).toBeLessThan((objects * titleBytes) / 4)
 })
