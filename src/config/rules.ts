@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url'
 import { archiveName } from './config.ts'
 import { isSection, listAt, type Section, valueAt } from './section.ts'
 import { describeOverlap, findOverlap } from './store-addresses.ts'
@@ -123,21 +124,26 @@ function findStoreConflicts(store: unknown, place: string): Problem[] {
 /** Finds copies that are not apart from the archive and from each other. */
 function findOverlaps(document: Section): Problem[] {
   const places = [
-    { place: 'store', what: 'the archive', section: document.store },
+    { place: 'store.url', what: 'the archive', section: document.store },
     ...listAt(document, 'copies').map((section, index) => {
-      return { place: `copies.${index}`, what: 'another copy', section }
+      return { place: `copies.${index}.url`, what: 'another copy', section }
     }),
   ].flatMap(({ section, ...others }) => {
     const [url, endpoint] = [valueAt(section, 'url'), valueAt(section, 'endpoint')]
     if (typeof url !== 'string') return []
     return [{ ...others, address: { url, ...(typeof endpoint === 'string' && { endpoint }) } }]
   })
+  // Git commands such as `git clean` would remove the snapshots in its folder.
+  const folder = valueAt(document, 'git.folder')
+  if (typeof folder === 'string') {
+    places.push({ place: 'git.folder', what: '', address: { url: pathToFileURL(folder).href } })
+  }
   return places.flatMap(({ place, address }, index): Problem[] => {
     const problems = places.slice(0, index).flatMap((other): Problem[] => {
       const overlap = findOverlap(address, other.address)
       if (overlap === undefined) return []
       const found = JSON.stringify(address.url)
-      return [[`${place}.url`, `${found} ${describeOverlap(overlap)} ${other.what}`]]
+      return [[place, `${found} ${describeOverlap(overlap)} ${other.what}`]]
     })
     return problems.slice(0, 1)
   })

@@ -26,6 +26,8 @@ const prefix = fc.constantFrom('', '/v1', '/a/b')
 const count = fc.integer({ min: 1, max: 1_000_000 })
 const duration = fc.constantFrom('0s', '90m', '1d12h', '1w', '3h3h')
 const someTime = fc.constantFrom('90s', '1d12h', '20d')
+/** Never in a store. */
+const historyFolder = fc.constantFrom('/run/history', './x y', 'folder/ü:#', '~/history')
 const path = fc.constantFrom('/run/secrets/x', './x y', 'folder/ü:#', '~/x')
 const secret = fc.oneof(
   fc.record({ env: fc.constantFrom('TOKEN', 'DASHKEEP_API_TOKEN', 'lower_case') }),
@@ -99,7 +101,7 @@ const document = fc.record(
       { maxLength: 2, selector: ({ name, url }) => `${name} ${url}`, comparator: sharesWord },
     ),
     git: fc.record(
-      { folder: path, push: flag, deadline: fc.constantFrom('30m', '45s') },
+      { folder: historyFolder, push: flag, deadline: fc.constantFrom('30m', '45s') },
       { requiredKeys: ['folder'] },
     ),
     types: fc.uniqueArray(fc.constantFrom('search', 'dashboard', 'query', 'canvas'), {
