@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { DashkeepError } from '../errors.ts'
 import { describeFileError, openWithoutLinks, readSmallFile } from '../local-files.ts'
 import { compareValues } from '../order.ts'
@@ -34,7 +33,7 @@ export async function readList(folder: string): Promise<WrittenList> {
 /** Parses a list. `label` names it in errors. Throws a `usage` error for an invalid list. */
 export function parseList(text: string, label: string): WrittenList {
   const list: WrittenList = new Map()
-  for (const one of text.split('\n').slice(0, -1)) {
+  for (const one of text.split(/\r?\n/).slice(0, -1)) {
     const file = parseLine(one)
     if (file === undefined) throw cannotUse(label)
     list.set(file.name, file.sha256)
@@ -82,12 +81,19 @@ export async function isAsWritten(
   return expected !== undefined && (await sha256Of(join(folder, name))) === expected
 }
 
+/** Git can check out files with CRLF. No file that dashkeep writes contains this byte. */
+const CARRIAGE_RETURN = 13
+
 /** Undefined for a file that cannot be read, a symbolic link, and anything else that is not a file. */
 async function sha256Of(path: string): Promise<string | undefined> {
   try {
     await using file = await openWithoutLinks(path)
     const hash = createHash('sha256')
-    await pipeline(file.createReadStream({ autoClose: false }), hash)
+    for await (const chunk of file.createReadStream({
+      autoClose: false,
+    }) as AsyncIterable<Buffer>) {
+      hash.update(chunk.includes('\r') ? chunk.filter((byte) => byte !== CARRIAGE_RETURN) : chunk)
+    }
     return hash.digest('hex')
   } catch {
     return undefined

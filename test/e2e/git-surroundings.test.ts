@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openGitRepository } from '../../src/restore/git/git-folder.ts'
+import { sampleObjects } from '../../src/sandbox/sample-account.ts'
 import { changeObjects, day, git, makeGit, startWithGit, subjectsOf } from './git-story.ts'
 import { shopId } from './trial.ts'
 
@@ -317,3 +318,34 @@ it('a rejected push says why', async () => {
   expect(stdout).toContain(' (fetch first)')
   expect(subjectsOf(folder)).toHaveLength(2)
 })
+
+it('files that git has checked out with CRLF count as unchanged', async () => {
+  const { trial, folder, backUp } = await startWithGit()
+  await using _ = trial
+  await backUp(1)
+  const clone = join(trial.folder, 'clone')
+  git(trial.folder, 'clone', '--quiet', '--config', 'core.autocrlf=true', folder, clone)
+  await rm(folder, { recursive: true })
+  await rename(clone, folder)
+  trial.sandbox.setObjects(shopId, 'search', sampleObjects().search.slice(1))
+  const { exitCode, stdout } = await backUp(2)
+  expect(exitCode, stdout).toBe(0)
+  expect(subjectsOf(folder)).toEqual(['Shop: 14 added', 'Shop: 1 removed'])
+  expect(git(folder, 'status', '--porcelain')).toBe('')
+})
+
+it.each([
+  ['./archive', 'is also the address of'],
+  ['./archive/git', 'is inside'],
+  ['.', 'contains'],
+])(
+  'a configuration whose git.folder %s is refused, since it %s the archive',
+  async (path, state) => {
+    const { trial } = await startWithGit()
+    await using _ = trial
+    const config = await trial.write('overlap.yaml', { git: { folder: path } })
+    const { exitCode, stderr } = await trial.run(['config', 'check', '--config', config])
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(new RegExp(`git\\.folder: "file:\\S+" ${state} the archive`))
+  },
+)
