@@ -100,7 +100,7 @@ export function createTextSearch(pattern: string, options: ReadOptions = {}): Te
       const stop = new AbortController()
       const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])])
       const pick = ({ id, title }: HitSummary, { bytes }: RawHit) => {
-        // One object is always searched, so that the next search begins behind it.
+        // At least one object is searched, so that the next search begins after it.
         if (current.canStop && current.next > current.from && isOver()) stop.abort()
         signal.throwIfAborted()
         if (current.next >= current.from) {

@@ -80,7 +80,7 @@ export function createExportScanner(
     return at
   }
 
-  /** Returns the offset behind the hit; undefined when the hit is not complete. */
+  /** Returns the offset after the hit; undefined when the hit is not complete. */
   function readHit(buffer: Buffer, at: number, filled: number): number | undefined {
     const end = reader.read(buffer, at)
     if (end < 0 && ~end < filled) throw broken(`hit ${count} is not sound JSON`)
@@ -131,8 +131,8 @@ export function createExportScanner(
 
 /**
  * Keeps the bytes that have been received and not read yet. `readFrom` gets the buffer, which has a
- * NUL behind its `filled` bytes, and returns how many bytes it has read. It is called again once there
- * are twice as many unread bytes, or more than a hit can have.
+ * NUL after its `filled` bytes, and returns how many bytes it has read. It is called again when the
+ * number of unread bytes has doubled, or exceeds the largest hit.
  */
 function createUnreadBytes(
   limits: ScanLimits,

@@ -15,9 +15,9 @@ import {
   ZERO,
 } from './ascii.ts'
 /**
- * Byte offsets of an object's member, counted from the first byte of its hit. A member reaches from
- * behind the `{` or `,` before it (`start`) to the `,` or `}` after it (`end`). The offsets of the key,
- * with its quotes, and of the value leave out white space.
+ * Byte offsets of an object's member, counted from the first byte of its hit. A member begins after
+ * the `{` or `,` before it (`start`) and ends at the `,` or `}` after it (`end`). The offsets of the
+ * key, which includes its quotes, and of the value exclude white space.
  */
 export const MEMBER = {
   /** Index of the next member of the same object, or of what follows the object. */
@@ -51,7 +51,7 @@ interface HitReader {
   members(): Int32Array
 }
 
-/** Allocates a buffer for at least so many bytes and the NUL after them. */
+/** Allocates a buffer for at least this number of bytes and the NUL after them. */
 export function hitBuffer(bytes: number): Buffer {
   return Buffer.allocUnsafeSlow(Math.ceil((bytes + 1) / 4) * 4)
 }

@@ -27,15 +27,15 @@ interface TextComparison {
 /** Equal lines shown around a difference, and equal characters within a long line. */
 const CONTEXT_LINES = 2
 const CONTEXT_LENGTH = 200
-/** Characters that are compared of each text. Before and behind them both texts are equal. */
+/** Characters of each text that are compared. What precedes and follows them is equal in both. */
 const MAX_LENGTH = 500_000
 /** Characters whose words are compared. */
 const MAX_WORDS_LENGTH = 20_000
 const MAX_LINES = 400
 
 /**
- * Compares two texts by lines, and changed lines by words. The time is limited, whatever the texts
- * are: of texts that differ in too much, all lines count as removed and added.
+ * Compares two texts by lines, and changed lines by words. The time is limited: when the texts differ
+ * in too many places, all lines count as removed and added.
  */
 export function compareTexts(before: string, after: string): TextComparison {
   const { start, end } = commonEnds(before, after)
@@ -80,7 +80,7 @@ export function commonEnds(left: string, right: string): { start: number; end: n
   return { start, end }
 }
 
-/** Where to begin, so that some lines stand before the first difference. */
+/** Where the comparison begins: a few lines before the first difference, at `start`. */
 function contextBefore(text: string, start: number): number {
   let at = start
   for (let lines = 0; lines <= CONTEXT_LINES && at > 0; lines += 1) {
@@ -89,7 +89,7 @@ function contextBefore(text: string, start: number): number {
   return Math.max(at + 1, start - CONTEXT_LENGTH, 0)
 }
 
-/** Characters to leave out at the end, so that some lines stand behind the last difference. */
+/** Number of characters to leave out at the end. A few lines after the last difference remain. */
 function contextBehind(text: string, end: number): number {
   let at = text.length - end
   for (let lines = 0; lines <= CONTEXT_LINES; lines += 1) {

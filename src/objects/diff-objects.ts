@@ -232,7 +232,7 @@ function comparePlaces(
   at: Place,
 ): void {
   for (const gap of findGaps(before, after, equalJson)) {
-    // What stands before a gap is as in the second list by now, so places are counted there.
+    // The patch has already made everything before the gap equal to the second list. So its indexes count.
     const shared = Math.min(gap.removed, gap.added)
     for (let nth = 0; nth < shared; nth += 1) {
       const [old, item] = [before[gap.from + nth], after[gap.to + nth]]

@@ -41,7 +41,7 @@ export function findGaps<Item>(
   return parts === undefined ? [whole] : gapsOf(parts, start)
 }
 
-/** The edits that the search of so many items, or characters, may try. */
+/** Most edits that the comparison of `size` items or characters may try. */
 export function limitOf(size: number): number {
   return Math.max(1, Math.min(MAX_EDITS, Math.floor(MAX_STEPS / size)))
 }

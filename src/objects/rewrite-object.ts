@@ -62,8 +62,8 @@ const linkTypes: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Rewrites the hit of an object: its own id, the ids that it refers to, and its title. Everything else
- * stays, with numbers, unknown members and the order of members. Nested JSON text without a change stays
- * as it is; with a change, it loses its white space.
+ * stays, also numbers, unknown members and the order of members. Nested JSON text loses its white space
+ * when something in it changes.
  *
  * Refers to an object: `references` at any depth, ids in `panelsJSON`, `savedSearchId`, `savedVisId`,
  * `dashboardId`, and links in any text, such as `#/dashboard/<id>`. Refers to an index pattern: `index` of

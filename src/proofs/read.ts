@@ -26,8 +26,8 @@ export interface AccountProofs<One extends ProofSummary = Proof> {
 /** Records that are read of one account at most; the newest ones. */
 const MAX_READ = 2000
 /**
- * Records of one kind that `readNewestProofs` reads of one account at most, past and future ones. A
- * weekly proof is found behind hourly records of some snapshots.
+ * Most records of one kind that `readNewestProofs` reads for one account: past ones, and future ones.
+ * It finds a weekly proof of all snapshots, even with hourly proofs of some snapshots after it.
  */
 const MAX_PAST = 500
 const MAX_FUTURE = 5

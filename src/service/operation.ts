@@ -39,7 +39,7 @@ export function exportOperation(prefix: string, type: string): Operation {
   }
 }
 
-/** Not in the specification; `path` stands behind the prefix. */
+/** Not in the specification. `path` follows the path prefix. */
 export function importOperation(
   prefix: string,
   { path, batch }: { path: string; batch: ObjectImport },

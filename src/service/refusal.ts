@@ -171,7 +171,7 @@ function explain(
   return explainStatus(status, operation, body)
 }
 
-/** The status that the refusal stands for: 403 for a refused token, else the body's code under a success status. */
+/** The status that a refusal means: 403 for a refused token, else the code of a body with status 2xx. */
 function statusOf(reply: Reply, body: ErrorBody): number {
   if (refusesToken(body)) return 403
   return isSuccess(reply) ? (body.code ?? 400) : reply.status

@@ -47,7 +47,7 @@ interface Frame {
   readonly user: string | undefined
   /** Whether the server restores objects to the service. */
   readonly isRestoreAllowed: boolean
-  /** Undefined when the pages are read only, and for a reader who is not let in. */
+  /** Undefined when the pages are read only, and for a reader without access. */
   readonly restore: RestoreControls | undefined
 }
 

@@ -30,7 +30,7 @@ export interface AccountView {
   readonly pins: ReadonlySet<string>
   /** What its proof records prove. */
   readonly proofs: ProofJudgement
-  /** What is known is from then: snapshots and pins may have been added or removed since. */
+  /** When this was read. Snapshots and pins may have been added or removed since. */
   readonly listedAt: Date
 }
 
@@ -85,8 +85,8 @@ export interface Library extends Omit<LibraryOptions, 'copies'> {
 const MAX_OBJECTS = 100_000
 /** Characters of texts that searches found and that are kept: at most 16 MB. */
 const MAX_FOUND_CHARACTERS = 8_000_000
-/** Characters that a search counts for besides its texts, and each of its texts besides its own. */
-const BESIDES = 250
+/** Characters that are added for each kept search, and for each of its texts. */
+const OVERHEAD = 250
 /** Manifests read at once. */
 const CONCURRENCY = 16
 /** Snapshots of listed accounts that are kept: about 15 MB. */
@@ -148,9 +148,9 @@ async function searchText(
 /** Undefined for a search that lacks files: they may be repaired. */
 function sizeOfPlaces({ objects, problems }: TextPlaces): number | undefined {
   if (problems.length > 0) return undefined
-  let size = BESIDES
+  let size = OVERHEAD
   for (const { matches } of objects.values()) {
-    for (const { text } of matches) size += BESIDES + text.length
+    for (const { text } of matches) size += OVERHEAD + text.length
   }
   return size
 }

@@ -33,11 +33,11 @@ interface FoundAccount {
 
 /** The state of all accounts, as far as it is known. */
 export interface AccountsRead {
-  /** Those that need attention first. While the first read goes on, those that it has read. */
+  /** Sorted by urgency. During the first read, only the accounts that it has already read. */
   readonly lines: readonly AccountLine[]
-  /** When the read began from which the lines are; undefined while the first one goes on. */
+  /** When the read began that the lines come from; undefined during the first read. */
   readonly readAt: Date | undefined
-  /** How far the read is that is going on; undefined when none is. */
+  /** Progress of the current read; undefined when there is none. */
   readonly progress: Progress | undefined
   /** Why the newest read failed. The lines are from an earlier one. */
   readonly problem: Error | undefined
@@ -63,7 +63,7 @@ export interface Overview {
   sizes(lines: readonly AccountLine[]): Promise<ReadonlyMap<number, AccountSize>>
   /** Whether sub accounts have backups, as the service said; undefined when no `management` is configured. */
   readonly coverage: Kept<CoverageFound> | undefined
-  /** Reads the state of all accounts again. Waits half a second at most; the read goes on. */
+  /** Reads the state of all accounts again. Waits half a second at most, the read then continues. */
   refresh(): Promise<void>
 }
 
@@ -71,16 +71,16 @@ export interface Overview {
 const FRESH_MS = 60_000
 /** Older states are shown only if a read takes too long. */
 const OLD_MS = 10 * 60_000
-/** Two reads on request are at least so far apart. */
+/** Shortest time between two reads that users ask for. */
 const REFRESH_MS = 5_000
-/** The service is asked for its sub accounts so often at most. */
+/** Shortest time between two requests for the sub accounts. */
 const COVERAGE_MS = 10 * 60_000
 /** Accounts whose state is read at once, and accounts whose size is. */
 const STATES_AT_ONCE = 16
 const SIZES_AT_ONCE = 4
 /** Sizes that are kept. */
 const MAX_SIZES = 20_000
-/** A page waits for the sizes of so many accounts. */
+/** Most accounts on a page that waits for their sizes. */
 const MAX_AWAITED = 20
 
 /** Opens the overview. It reads nothing until it is asked for. */
@@ -162,7 +162,7 @@ function createSizes(library: LibraryOptions, patienceMs: number): Overview['siz
   }
 }
 
-/** Judges the accounts at the time of the read. No account is missing while the first one goes on. */
+/** Judges the accounts at the time of the read. During the first read, no account is `missing`. */
 function linesOf(
   { configured, nameOf, maxAgeMs, maxProofAgeMs, now: clock }: LibraryOptions,
   found: readonly FoundAccount[],
@@ -186,7 +186,7 @@ function linesOf(
   )
 }
 
-/** Suspects come first, whatever else is true of them. */
+/** Accounts with suspect snapshots come first, also when they have another state. */
 function rankOf({ state, status }: AccountLine): number {
   return status?.suspects.length ? -1 : urgency.indexOf(state)
 }

@@ -19,7 +19,7 @@ interface RequestVariables {
   /** The name that the pages show for the user; undefined for the only browser. */
   userName: string | undefined
   isRestoreAllowed: boolean
-  /** Undefined when the pages are read only, and for a reader who is not let in. */
+  /** Undefined when the pages are read only, and for a reader without access. */
   restore: RestoreControls | undefined
   /** The fields of a form, once its sender is checked. */
   form: URLSearchParams

@@ -39,7 +39,7 @@ export function ownOrigin(access: Access, host: string): string {
   return access.kind === 'proxy' ? access.origin.origin : `http://${host.toLowerCase()}`
 }
 
-/** Who sends a request, or why the reader is not let in. */
+/** Who sends a request, or why access is refused. */
 export type Reader =
   | { readonly user: string }
   | { readonly refusal: 'not signed in' | 'several names' | 'name too long' }
@@ -47,13 +47,13 @@ export type Reader =
 /** Characters of the name of a user. Longer names are refused. */
 export const MAX_USER = 256
 
-/** Lets readers in. */
+/** Decides who has access to the pages. */
 export interface Gate {
   /** The one-time token; undefined behind a proxy. */
   readonly token: string | undefined
   /** Exchanges the one-time token for a cookie. Returns false for a wrong token and for a second use. */
   exchange(context: Context, token: string): boolean
-  /** Says who sends the request, or why nobody is let in. */
+  /** Returns who sends the request, or why access is refused. */
   readerOf(context: Context): Reader
   /** What every form of a user contains, so that no other page can post it. */
   formTokenOf(user: string): string

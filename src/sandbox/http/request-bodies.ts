@@ -24,8 +24,8 @@ export function readCreate(body: Uint8Array, behaviour: Behaviour): CreateReques
 }
 
 /**
- * Parses the body of a replace. Missing members get their defaults. `present` is the current name: it
- * may stay, whatever characters it has.
+ * Parses the body of a replace. Missing members get their defaults. `present` is the current name. It
+ * may stay, even with characters that a new name may not have.
  */
 export function readReplace(
   body: Uint8Array,

@@ -3,7 +3,7 @@ import type { Manifest } from '../../archive/manifest.ts'
 import { DashkeepError } from '../../errors.ts'
 import { waitAtMost } from '../kept.ts'
 
-/** Reads the present objects of configured accounts. No token leaves it. */
+/** Reads the present objects of configured accounts. Returns no token. */
 export interface ServiceReader {
   /** Whether the configuration has a token of the account. */
   has(account: Manifest['account']): boolean

@@ -5,7 +5,7 @@ import type { SnapshotName } from '../addresses.ts'
 import type { AccountView, Library } from '../library.ts'
 import { ServiceFailure } from './live.ts'
 
-/** What stands for the present objects of an account in place of a snapshot's name. */
+/** Used in place of a snapshot's name for the present objects of an account. */
 const SERVICE = 'service'
 
 /** One side of a comparison: a snapshot, or the present objects in the service. */

@@ -17,7 +17,7 @@ export function cleanTitle(text: string): string {
   return cleanLine(text, MAX_TITLE).trim()
 }
 
-/** Text that can stand in an element or in a quoted attribute. */
+/** Escapes a text for an element or a quoted attribute. */
 export function escapeMarkup(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
 }

@@ -32,7 +32,7 @@ export function notAllowed(isRestoreAllowed: boolean): Page {
   return { title: 'Not allowed', body: html`<p>${reason}</p>` }
 }
 
-/** For a reader who is not let in. `address` is where the reader wanted to go. */
+/** For a reader without access. `address` is the page that was asked for. */
 export function signInPage(
   address: string,
   access: Access,
@@ -47,7 +47,7 @@ export function signInPage(
   return {
     title: 'Not signed in',
     body: html`<p>Open the address that <code>dashkeep web</code> printed. It works once; start the command again for a new one.</p>
-<p>If this browser was let in before, <a href="${address}">continue</a>.</p>`,
+<p>If you have signed in with this browser before, <a href="${address}">continue</a>.</p>`,
   }
 }
 

@@ -47,7 +47,7 @@ export function basketButton(
   return html`<form method="post" action="/basket/add" class="basket-add">${hiddenFields(restore, { object: objects.map(fieldOf) })}<button>${label}</button></form>`
 }
 
-/** The id of the form whose checkboxes stand in a table. */
+/** The id of the form whose checkboxes are in a table. */
 const CHOICE = 'choice'
 
 /** A checkbox that chooses an object for the form of `choiceForm`. */

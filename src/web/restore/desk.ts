@@ -9,7 +9,7 @@ import {
   type ServiceRestoreOptions,
 } from '../../run/restore-to-service.ts'
 
-/** Restores to the service with the tokens of the configuration. No token leaves it. */
+/** Restores to the service with the tokens of the configuration. Returns no token. */
 export interface RestoreDesk {
   /** Why objects of an account cannot be restored; undefined when they can. */
   refusalOf(account: Manifest['account']): string | undefined
