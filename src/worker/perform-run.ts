@@ -8,7 +8,7 @@ import { followUp } from '../run/follow-up.ts'
 import type { RunReport } from '../run/reporter.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { startDeadline } from './deadline.ts'
-import { pruneAccount, sweepLeftWrites } from './prune-after.ts'
+import { pruneAccount, sweepArchive } from './prune.ts'
 import type { AccountEnding, Worker } from './state.ts'
 
 /** Backs up some of the configured accounts. Never throws: failures are reported. */
@@ -108,5 +108,5 @@ async function pruneGood(
     if (problems.length > 0) endings.set(account, { ...ending, doubtful: true })
     for (const problem of problems) options.report.warn(account, problem)
   }
-  await sweepLeftWrites(store, options)
+  await sweepArchive(store, options)
 }

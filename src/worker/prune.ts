@@ -37,7 +37,7 @@ export async function pruneAccount(
  * Removes unfinished writes that are older than a day, and records of verifications and drills that
  * are no longer needed. Never throws: a failure is logged.
  */
-export async function sweepLeftWrites(
+export async function sweepArchive(
   store: ObjectStore,
   { now, signal, log }: { now: Date; signal: AbortSignal; log: Logger },
 ): Promise<void> {
