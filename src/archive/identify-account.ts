@@ -1,5 +1,5 @@
+import { checkClock } from './check-clock.ts'
 import { checkOwner } from './check-owner.ts'
-import { checkClock } from './clock-check.ts'
 import type { Account, SavedObjectSource } from './source.ts'
 import type { TakeOptions } from './take-options.ts'
 
@@ -14,19 +14,6 @@ export async function identifyAccount(
   const account = await source.whoami({ signal: options.signal })
   checkOwner(account, options.expectedAccountId, { action: 'back up' })
   options.onProgress?.({ step: 'account', account })
-  refuseWrongClock(source, account, options)
+  checkClock(source, account, options)
   return account
-}
-
-/**
- * Throws when this machine's clock and the service's clock differ by more than `maxClockSkewMs`. A
- * run checks this before and after the exports, because each answer of the service has its time.
- */
-export function refuseWrongClock(
-  { clockSkewMs: skewMs }: SavedObjectSource,
-  account: Account,
-  { takenAt, now = () => new Date(), maxClockSkewMs }: TakeOptions,
-): void {
-  if (maxClockSkewMs === undefined) return
-  checkClock(account, { takenAt, now: now(), skewMs }, maxClockSkewMs)
 }

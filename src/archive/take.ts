@@ -1,8 +1,9 @@
 import type { ObjectStore } from '../store/object-store.ts'
 import { encodeReadable } from './archive.ts'
 import { noChanges, type TypeChanges } from './changes.ts'
+import { checkClock } from './check-clock.ts'
 import { composeManifest, shareFiles } from './compose-manifest.ts'
-import { identifyAccount, refuseWrongClock } from './identify-account.ts'
+import { identifyAccount } from './identify-account.ts'
 import { judgeExports, type MissingObjects, type Verdict } from './judge.ts'
 import type { Manifest } from './manifest.ts'
 import { checkOrigin } from './origin.ts'
@@ -56,7 +57,7 @@ export async function takeSnapshot(
   const { newest } = previous
   const run = beginRun(source, store, account, previous, options)
   await using pending = await receiveExports(run)
-  refuseWrongClock(source, account, options)
+  checkClock(source, account, options)
   const { exports } = pending
   // Before anything is stored: a manifest that no reader accepts would leave files behind.
   encodeReadable(composeManifest(run, exports, previous, { changes: [], reasons: [] }))

@@ -6,10 +6,10 @@ import { describeIssues, expectation } from './issues.ts'
 import { addLists, findIgnoredAddresses, findSources } from './lists.ts'
 import { expandHome, toStoreUrl } from './paths.ts'
 import { readConfigFile } from './read-file.ts'
+import { readShard } from './read-shard.ts'
 import { findConflicts } from './rules.ts'
 import { type FileConfig, fileSchema } from './schema.ts'
 import { isSection, listAt, type Section, valueAt, withValue } from './section.ts'
-import { readShard } from './shards.ts'
 import { findOverlap } from './store-addresses.ts'
 import {
   findUnknownVariables,

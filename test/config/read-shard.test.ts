@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Environment } from '../../src/config/config.ts'
-import { readShard } from '../../src/config/shards.ts'
+import { readShard } from '../../src/config/read-shard.ts'
 import { readVariables } from '../../src/config/variables.ts'
 
 async function read(env: Environment, flag?: string) {
