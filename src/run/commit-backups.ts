@@ -16,7 +16,12 @@ import { formatDuration } from '../config/duration.ts'
 import { DashkeepError } from '../errors.ts'
 import { openEncryption, scanLimitsOf } from '../open.ts'
 import { type GitRepository, openGitRepository } from '../restore/git/git-folder.ts'
-import { haveEqualFiles, refuseOtherAccount, replay } from '../restore/git/replay.ts'
+import {
+  haveEqualFiles,
+  newestCommitted,
+  refuseOtherAccount,
+  replay,
+} from '../restore/git/replay.ts'
 import { readIndex } from '../restore/opened-folder.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { AfterRunOptions, WarningsByAccount } from './copy-backups.ts'
@@ -48,7 +53,7 @@ export async function commitAccounts(
     await refuseFolderOfAccount(git.folder)
     using repository = await openGitRepository(git.folder, { env, signal })
     const read = { opener: await openEncryption(config, env), limits: scanLimitsOf(config), signal }
-    const committed = findNewest(repository.snapshots)
+    const committed = newestCommitted(repository.snapshots, options.now())
     const interrupted = new Set(repository.interrupted.flatMap((name) => readAccountId(name) ?? []))
     // First, because what an interrupted run has staged is in the way of the other accounts.
     for (const accountId of new Set([...interrupted, ...accounts])) {
@@ -119,7 +124,7 @@ async function commitAccount(
   const again = isInterrupted ? past.filter(({ snapshot }) => snapshot === newest) : []
   const folders = [...again, ...(await leaveOutEqual(open, before, options))]
   if (folders.length === 0) return { commits: 0, problem: undefined }
-  using folder = await repository.openFolder(String(accountId))
+  using folder = await repository.openFolder(accountId)
   await refuseOtherAccount(folder, accountId)
   let commits = 0
   let problem: string | undefined
@@ -163,14 +168,4 @@ async function leaveOutEqual(
     if (!isEqual) return folders.slice(index)
   }
   return []
-}
-
-/** The newest of the committed snapshots of each account, by id. */
-function findNewest(snapshots: ReadonlySet<string>): Map<number, string> {
-  const newest = new Map<number, string>()
-  for (const trailer of [...snapshots].sort()) {
-    const [account = '', snapshot = ''] = trailer.split('/')
-    newest.set(Number(account), snapshot)
-  }
-  return newest
 }

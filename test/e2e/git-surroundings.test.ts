@@ -349,3 +349,23 @@ it.each([
     expect(stderr).toMatch(new RegExp(`git\\.folder: "file:\\S+" ${state} the archive`))
   },
 )
+
+it.each(['20991231T000000Z-abcdef', 'something-else'])(
+  'a commit of somebody that claims to be snapshot %s is not in the way of later ones',
+  async (snapshot) => {
+    const { trial, folder, backUp } = await startWithGit()
+    await using _ = trial
+    await backUp(1)
+    const identity = ['-c', 'user.name=other', '-c', 'user.email=other@example.com']
+    const message = `Subject\n\nDashkeep-Snapshot: ${shopId}/${snapshot}`
+    await writeFile(join(folder, String(shopId), 'notes.md'), 'theirs')
+    git(folder, 'add', '.')
+    git(folder, ...identity, 'commit', '--quiet', '--message', message)
+    changeObjects(trial, 'Another title')
+    expect((await backUp(2)).exitCode).toBe(0)
+    expect(subjectsOf(folder).at(-1)).toBe('Shop: 1 changed')
+    const account = join(folder, String(shopId))
+    const restored = await trial.run(['restore', '--pretty', account, '--git', '--all'])
+    expect(restored.stdout).toContain('0 commits; 0 unchanged snapshots; 2 committed before')
+  },
+)

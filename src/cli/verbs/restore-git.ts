@@ -58,8 +58,9 @@ async function chooseSnapshots(
   { store, folders, past, read }: ArchiveReader,
   folder: GitFolder,
 ): Promise<Chosen> {
-  await refuseOtherAccount(folder, folders[0]?.accountId ?? 0)
-  const newest = newestCommitted(folder) ?? ''
+  const accountId = folders[0]?.accountId ?? 0
+  await refuseOtherAccount(folder, accountId)
+  const newest = newestCommitted(folder.snapshots, now()).get(accountId) ?? ''
   if (all) {
     const open = past.filter((one) => one.snapshot > newest)
     return { folders: open, there: past.length - open.length }

@@ -51,8 +51,8 @@ export interface GitRepository extends Disposable {
   readonly snapshots: ReadonlySet<string>
   /** Names of the subfolders in which an earlier run was stopped before it committed. */
   readonly interrupted: readonly string[]
-  /** Opens a subfolder. Throws a `usage` error when it belongs to no repository or to another one. */
-  openFolder(name: string): Promise<GitFolder>
+  /** Opens the subfolder of an account. Throws a `usage` error when it is not in this repository. */
+  openFolder(accountId: number): Promise<GitFolder>
   push(): Promise<void>
 }
 
@@ -67,13 +67,15 @@ export async function openGitRepository(path: string, options: GitOptions): Prom
   const interrupted = (await readdir(path)).filter((name) =>
     existsSync(noteOf(gitDir, `${prefix}${name}/`)),
   )
-  const snapshots = await readTrailers(git)
+  const snapshots = await readTrailers(git, prefix)
+  const ofAccount = (id: number) => [...snapshots].filter((one) => one.startsWith(`${id}/`))
   const lock = stack.move()
   return {
     root,
     snapshots,
     interrupted,
-    openFolder: (name) => openGitFolder(join(path, name), options, root),
+    openFolder: (id) =>
+      openGitFolder(join(path, String(id)), options, { root, snapshots: new Set(ofAccount(id)) }),
     push: () => push(git),
     [Symbol.dispose]: () => lock.dispose(),
   }
@@ -83,16 +85,16 @@ export async function openGitRepository(path: string, options: GitOptions): Prom
  * Opens a folder for commits, and creates the folder and a repository when there is none. A folder
  * inside the work tree of a repository belongs to that repository. Throws a `usage` error when the
  * repository ignores the folder, is in the middle of a merge or the like, or has staged changes of other
- * files, when another process has locked it, and when the folder is not in the repository `within`, which
- * is then locked already.
+ * files, when another process has locked it, and when the folder is not in the repository `within`. This
+ * one is locked already, and what is committed in it is known.
  */
 export async function openGitFolder(
   path: string,
   options: GitOptions,
-  within?: string,
+  within?: Pick<GitFolder, 'root' | 'snapshots'>,
 ): Promise<GitFolder> {
   using stack = new DisposableStack()
-  const { git, root, created, prefix, gitDir } = await openInside(path, options, within)
+  const { git, root, created, prefix, gitDir } = await openInside(path, options, within?.root)
   await refuseIgnored(git, path, root)
   if (within === undefined) stack.use(lockRepository(gitDir, root))
   const note = createWriteNote(noteOf(gitDir, prefix), path)
@@ -101,7 +103,7 @@ export async function openGitFolder(
   await readStaged(place, new Set([...(await readList(path)).keys(), ...committed.keys()]))
   const clean = await listClean(git)
   const identity = await chooseIdentity(git, options.env)
-  const snapshots = await readTrailers(git)
+  const snapshots = within?.snapshots ?? (await readTrailers(git, prefix))
   const lock = stack.move()
   return {
     ...{ path, root, created, snapshots, note },
@@ -267,10 +269,11 @@ async function readCommittedList(git: Git): Promise<WrittenList> {
   return exitCode === 0 ? parseList(output, `${listName} of the last commit`) : new Map()
 }
 
-async function readTrailers(git: Git): Promise<Set<string>> {
+async function readTrailers(git: Git, prefix: string): Promise<Set<string>> {
   if (!(await hasCommits(git))) return new Set()
   const format = `--format=%(trailers:key=${trailerName},valueonly)`
-  const output = await git.run(['log', '--full-history', format, '--', '.'])
+  const ofFolder = prefix === '' ? [] : ['--full-history', '--', '.']
+  const output = await git.run(['log', format, ...ofFolder])
   return new Set(output.split('\n').filter((line) => /^\d+\/\S+$/.test(line)))
 }
 

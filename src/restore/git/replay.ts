@@ -2,8 +2,10 @@
 
 import { join } from 'node:path'
 import { type SnapshotFolder, tryReadManifest } from '../../archive/archive.ts'
+import { isFromFuture } from '../../archive/future.ts'
 import { type Manifest, ManifestError } from '../../archive/manifest.ts'
 import type { ReadOptions } from '../../archive/read-objects.ts'
+import { snapshotTime } from '../../archive/snapshot-name.ts'
 import { DashkeepError } from '../../errors.ts'
 import type { ObjectStore } from '../../store/object-store.ts'
 import type { WriteOptions } from '../new-file.ts'
@@ -38,10 +40,18 @@ interface ReplayOptions extends WriteOptions {
   readonly allowSuspect?: boolean | undefined
 }
 
-/** The newest committed snapshot of the folder; undefined when there is none. */
-export function newestCommitted({ snapshots }: GitFolder): string | undefined {
-  const names = [...snapshots].map((trailer) => trailer.slice(trailer.indexOf('/') + 1))
-  return names.sort().at(-1)
+/**
+ * The newest of the committed snapshots of each account, by id. Ignores snapshots from the future, and
+ * names that are not those of snapshots: they would be in the way of every later snapshot. Pure.
+ */
+export function newestCommitted(snapshots: ReadonlySet<string>, now: Date): Map<number, string> {
+  const newest = new Map<number, string>()
+  for (const trailer of [...snapshots].sort()) {
+    const [account = '', snapshot = ''] = trailer.split('/')
+    const takenAt = snapshotTime(snapshot)
+    if (takenAt && !isFromFuture({ takenAt }, now)) newest.set(Number(account), snapshot)
+  }
+  return newest
 }
 
 /** Throws a `usage` error when the folder holds another account, or the account is in a subfolder. */
