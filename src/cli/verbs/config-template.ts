@@ -47,11 +47,11 @@ retention:
   monthly: 24
 
 # When \`dashkeep worker\` backs up: minute, hour, day of month, month, day of week.
-${section('schedule', { cron: schedule ?? '15 3 * * *', timeZone: 'UTC' }, schedule !== undefined)}
+${section('schedule', { cron: schedule ?? '15 3 * * *', timeZone: 'UTC' }, { isExample: schedule === undefined })}
 
 # Encrypts new files. With recipients (public age keys) instead of a passphrase, backups need no
 # secret; only a restore needs the private key.
-${section('encryption', { passphrase: { env: 'BACKUP_PASSPHRASE' } }, false)}
+${section('encryption', { passphrase: { env: 'BACKUP_PASSPHRASE' } }, { isExample: true })}
 
 # Notifications of failures and recoveries. The kinds are webhook, slack and ping.
 # notifications: [{ kind: slack, url: { env: SLACK_URL } }]
@@ -67,10 +67,10 @@ function line(name: string, value: unknown, example: unknown): string {
 function section(
   name: string,
   members: Readonly<Record<string, unknown>>,
-  isActive: boolean,
+  { isExample }: { isExample: boolean },
 ): string {
   const lines = Object.entries(members).map(([member, value]) => `  ${member}: ${inline(value)}`)
-  return [`${name}:`, ...lines].map((text) => (isActive ? text : `# ${text}`)).join('\n')
+  return [`${name}:`, ...lines].map((text) => (isExample ? `# ${text}` : text)).join('\n')
 }
 
 /** A value on one line, quoted where YAML requires it. */

@@ -28,19 +28,17 @@ export function objectTable(
 ): Markup {
   const { q, type, sort, changed } = query
   const asked = { q, type, changed: changed ? 1 : undefined }
-  const sortable = (key: string, name: string, number = false) =>
-    sortableColumn({ key, name, number }, sort, (wanted) =>
-      address(path, { ...asked, sort: wanted }),
-    )
+  const sortable = (column: { key: string; name: string; number?: boolean }) =>
+    sortableColumn(column, sort, (wanted) => address(path, { ...asked, sort: wanted }))
   const shown = pageOf(rows, query.page, PAGE_SIZE)
   // Objects of older versions have no date.
   const isDated = rows.some(({ updatedAt }) => updatedAt !== null)
   const columns = [
-    sortable('title', 'Title'),
-    sortable('type', 'Type'),
+    sortable({ key: 'title', name: 'Title' }),
+    sortable({ key: 'type', name: 'Type' }),
     ...(changed ? [{ name: 'Change' }] : []),
-    sortable('size', 'Size', true),
-    ...(isDated ? [sortable('changed', 'Last changed')] : []),
+    sortable({ key: 'size', name: 'Size', number: true }),
+    ...(isDated ? [sortable({ key: 'changed', name: 'Last changed' })] : []),
   ]
   const whereOf = ({ id, title }: Row) => {
     const found = places?.objects.get(id)
@@ -64,7 +62,7 @@ ${pageLinks(shown, (page) => address(path, { ...asked, sort, page }))}`
 
 /** A column whose header sorts the table, and turns the order when the table is sorted by it. */
 function sortableColumn(
-  { key, name, number }: { key: string; name: string; number: boolean },
+  { key, name, number = false }: { key: string; name: string; number?: boolean },
   sort: string,
   hrefOf: (sort: string) => string,
 ): Column {
