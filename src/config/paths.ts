@@ -25,26 +25,39 @@ export function toStoreUrl(store: unknown, folder: string): unknown {
 /** Resolves the paths in a configuration file against the folder of that file. */
 export function resolvePaths(document: Section, configPath: string): Section {
   const folder = dirname(resolve(configPath))
-  const toPath = (path: unknown): unknown =>
+  const toPath = (path: unknown) =>
     typeof path === 'string' && path !== '' ? toAbsolutePath(path, folder) : path
-  const change = (one: Section, place: string, by: (value: unknown) => unknown) =>
-    valueAt(one, place) === undefined ? one : withValue(one, place, by(valueAt(one, place)))
-  const changeEach = (one: Section, list: string, place: string, by = toPath) =>
-    listAt(one, list).length === 0
-      ? one
-      : withValue(
-          one,
-          list,
-          listAt(one, list).map((entry) => (isSection(entry) ? change(entry, place, by) : entry)),
-        )
   const toUrl = (url: unknown) => toStoreUrl(url, folder)
-  let result = change(document, 'store.url', toUrl)
-  result = changeEach(result, 'copies', 'url', toUrl)
-  result = changeEach(result, 'copies', 'caBundle')
-  result = changeEach(result, 'accounts', 'token.file')
-  result = changeEach(result, 'notifications', 'url.file')
-  for (const place of filePlaces) result = change(result, place, toPath)
+  let result = changeAt(document, 'store.url', toUrl)
+  result = changeInEach(result, 'copies', 'url', toUrl)
+  result = changeInEach(result, 'copies', 'caBundle', toPath)
+  result = changeInEach(result, 'accounts', 'token.file', toPath)
+  result = changeInEach(result, 'notifications', 'url.file', toPath)
+  for (const place of filePlaces) result = changeAt(result, place, toPath)
   return result
+}
+
+type ChangeValue = (value: unknown) => unknown
+
+/** Returns the document with a changed value at a place. Does nothing when there is no value. */
+function changeAt(document: Section, place: string, change: ChangeValue): Section {
+  const value = valueAt(document, place)
+  return value === undefined ? document : withValue(document, place, change(value))
+}
+
+/** Does the same as `changeAt` in each entry of a list. */
+function changeInEach(
+  document: Section,
+  list: string,
+  place: string,
+  change: ChangeValue,
+): Section {
+  const entries = listAt(document, list)
+  if (entries.length === 0) return document
+  const changed = entries.map((entry) =>
+    isSection(entry) ? changeAt(entry, place, change) : entry,
+  )
+  return withValue(document, list, changed)
 }
 
 const filePlaces = [
