@@ -200,7 +200,7 @@ export async function* applyPrune(
   const removals = await removeAll(store, plan, folders, needed, options)
   for (const [index, removal] of removals.entries()) {
     const sameAs = sharers[index]?.candidate.sameAs
-    if (isThere(removal) && sameAs !== undefined) needed.set(sameAs, removal)
+    if (remains(removal) && sameAs !== undefined) needed.set(sameAs, removal)
     yield removal
   }
   const others = [...holders.map(({ candidate }) => candidate.folder), ...plan.leftovers]
@@ -229,7 +229,7 @@ async function removeAll(
   return pMap(
     begun,
     async ({ folder, removal }) => {
-      if (isThere(removal)) return removal
+      if (remains(removal)) return removal
       const error = obstacles.get(folder.snapshot)
       return { ...removal, ...(error ? { error } : await removeFiles(store, folder, options)) }
     },
@@ -242,7 +242,8 @@ function nameOf(folder: SnapshotFolder): Removal {
   return { accountId, snapshot, bytes: sizeOf(folder) }
 }
 
-function isThere({ error, keptUntil }: Removal): boolean {
+/** Whether the snapshot still exists after the attempt to remove it. */
+function remains({ error, keptUntil }: Removal): boolean {
   return error !== undefined || keptUntil !== undefined
 }
 
