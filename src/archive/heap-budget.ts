@@ -4,7 +4,7 @@ import { DashkeepError } from '../errors.ts'
 /** Share of the heap for entries of objects. Reading and output need the rest. */
 const MAX_SHARE = 0.5
 
-/** Memory of an entry besides its texts. */
+/** Memory of an entry in addition to its texts. */
 const ENTRY_BYTES = 250
 
 /** Counts the memory of entries, so that an error is thrown before Node runs out of memory. */
@@ -42,7 +42,7 @@ export function createHeapBudget(action: string, heapBytes = usableHeapBytes()):
 
 /**
  * Bytes that the heap may take without the process being killed. Node's own limit may be larger than a
- * small container (256 MiB in one of 128 MiB), where everything beside the heap needs room too.
+ * small container (256 MiB in one of 128 MiB), where everything outside the heap needs room too.
  */
 export function usableHeapBytes(
   heapLimit = getHeapStatistics().heap_size_limit,

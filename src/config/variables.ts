@@ -5,7 +5,7 @@ import { notificationVariables } from './notifications.ts'
 import { expandHome, toAbsolutePath, toStoreUrl } from './paths.ts'
 import { fileState, readText } from './secrets.ts'
 
-/** The variables besides those of notifications. */
+/** All variables except those of notifications. */
 const settingVariables = [
   'BASE_URL',
   'API_TOKEN',

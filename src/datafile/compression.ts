@@ -43,7 +43,7 @@ export interface BlockCompressor {
   destroy(): void
 }
 
-/** Blocks that are decompressed again besides the last one: 16 MiB of a file. */
+/** Blocks before the last one that are decompressed again: 16 MiB of a file. */
 const PROVEN_BLOCKS = 8
 
 /**

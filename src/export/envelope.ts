@@ -22,7 +22,7 @@ export interface ExportEnvelope {
   readonly members: ExportMembers
 }
 
-/** Most bytes besides the hits: the kibanaVersion and unknown members together. */
+/** Most bytes other than hits: the kibanaVersion and unknown members together. */
 const MAX_ENVELOPE_BYTES = 1024 * 1024
 
 /** Collects everything around the hits. Parses it once the document has ended. */

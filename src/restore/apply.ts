@@ -92,7 +92,7 @@ interface Batch {
   bytes: number
 }
 
-/** Bytes of a request besides its hits. */
+/** Bytes of a request in addition to its hits. */
 const ENVELOPE_BYTES = 200
 
 async function* makeBatches(

@@ -58,8 +58,8 @@ export function chooseObjects(
 }
 
 /**
- * Describes chosen objects and what they need besides. `known` are the objects that need not be listed as
- * missing.
+ * Describes chosen objects and the other objects that they need. `known` are the objects that are not
+ * listed as missing.
  */
 export function describeSelection(
   source: Pick<RestoreSource, 'exports'>,

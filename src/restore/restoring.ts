@@ -16,7 +16,7 @@ export interface PromotedPattern {
   readonly neededBy: readonly string[]
 }
 
-/** What a promotion changes besides ids and titles, and what it cannot change. */
+/** What a promotion changes in addition to ids and titles, and what it cannot change. */
 export interface PromotedParts {
   readonly patterns: readonly PromotedPattern[]
   /** Ids in the target of objects whose own text names an index. That text stays as it is. */

@@ -137,7 +137,7 @@ function notifierOf(config: Config, options: ReporterOptions & BeginOptions) {
   })
 }
 
-/** Whether anything besides the log reports the run. */
+/** Whether anything other than the log reports the run. */
 function hasReceivers({ notifications, metrics }: Config, { onRun }: ReporterOptions): boolean {
   return notifications.length > 0 || Boolean(onRun || metrics.textfile || metrics.pushgateway)
 }

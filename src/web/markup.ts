@@ -35,7 +35,7 @@ export function timeWithAge(time: Date, now: Date): Markup {
   return html`${timeOf(time)} ${ageOf(time, now)}`
 }
 
-/** How a state looks, besides its colour. */
+/** How a state looks, apart from its colour. */
 const signs: Record<string, string> = {
   good: '●',
   stale: '▲',
