@@ -153,7 +153,7 @@ describe('a move', () => {
     maxLength: 4,
   })
 
-  it('never takes more than at the start, whatever fails, and ends as it says or is told', async () => {
+  it('never uses more than at the start, with any failure, and ends as it reports', async () => {
     await fc.assert(
       fc.asyncProperty(capacities, fates, async (pairs, failures) => {
         const from = new Map(pairs.map((pair, place) => [place + 1, pair.from]))

@@ -39,7 +39,7 @@ describe('the name of a snapshot', () => {
     expect(new Set(names).size).toBeGreaterThan(15)
   })
 
-  it('sorts behind the one before in the same second, and is refused before none is left', () => {
+  it('sorts after the one before in the same second, and is refused when few are left', () => {
     const names: string[] = []
     const nameNext = () => {
       for (;;) names.push(createSnapshotName(new Date(0), names.at(-1)))
@@ -106,7 +106,7 @@ describe('the folders of an archive', () => {
     expect(await folders({ accountId: 10, startAfter: '10/20261102' })).toEqual([`10/${late}`])
   })
 
-  it('are listed without the keys behind the last account', async () => {
+  it('are listed without the keys after the last account', async () => {
     const store = createMemoryStore()
     const folders = [`-5/${early}/a`, `99/${late}/a`]
     for (const key of [...folders, 'pins/10/x', 'proofs/10/x', 'proofs/10/y'])

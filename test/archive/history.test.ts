@@ -81,7 +81,7 @@ describe('the history of an object', () => {
     expect(timeline.stretches('dashboard').map(({ snapshots }) => snapshots)).toEqual([6, 6])
   })
 
-  it('goes on past a damaged file, and says so', async () => {
+  it('continues after a damaged file, and reports it', async () => {
     const moments = [moment({ title: 'A' }), moment({ title: 'B' }), moment({ title: 'C' })]
     const { told, events } = await follow(moments, (keys) =>
       keys.filter((key) => /^10\/20261102T.*zst$/.test(key)),
@@ -90,7 +90,7 @@ describe('the history of an object', () => {
     expect(events[1]?.problem).toMatch(/^Cannot read the archive: 10\/20261102T/)
   })
 
-  it('goes on past a damaged manifest, and says so', async () => {
+  it('continues after a damaged manifest, and reports it', async () => {
     const moments = [moment({ title: 'A' }), moment({ title: 'B' }), moment({ title: 'C' })]
     const { told, timeline } = await follow(moments, (keys) =>
       keys.filter((key) => /^10\/20261102T.*manifest.json$/.test(key)),

@@ -97,7 +97,7 @@ describe('pruning', () => {
     expect(await daysLeft(store)).toEqual([3])
   })
 
-  it('keeps the newest good snapshot whatever the rules say', async () => {
+  it('keeps the newest good snapshot with any rules', async () => {
     const { store } = await archive(1, 2, 3)
     await prune(store, { withinMs: 0 })
     expect(await daysLeft(store)).toEqual([3])
@@ -135,7 +135,7 @@ describe('pruning', () => {
   })
 })
 
-describe('an account is left as it is', () => {
+describe('an account is not changed', () => {
   it('when its newest snapshot is suspect', async () => {
     const { store } = await archive(10, 11, 1)
     const { refusal } = await plan(store, { last: 1 })

@@ -22,7 +22,7 @@ describe('objects of the archive', () => {
     expect(hits[7]).toMatchObject({ id: 'search:n7', title: 'Title 7' })
   })
 
-  it('are all read, however large they are and in whatever pieces they arrive', async () => {
+  it('are all read, at any size and in any chunks', async () => {
     const sizes = fc.array(fc.oneof(fc.nat(300), fc.nat(150_000)), { maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(sizes, fc.integer({ min: 20, max: 70_000 }), async (lengths, chunkBytes) => {

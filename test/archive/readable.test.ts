@@ -30,7 +30,7 @@ const situations = fc.record({
   ),
 } as const)
 
-describe('a snapshot, whatever its names and numbers', () => {
+describe('a snapshot with any names and numbers', () => {
   it('is listed, read and proven when it could be taken, else nothing is stored', async () => {
     let taken = 0
     const property = fc.asyncProperty(situations, async (situation) => {

@@ -156,7 +156,7 @@ const rule = fc.option(fc.integer({ min: 1, max: 9 }), { nil: undefined })
 const policies = fc.record({ last: rule, hourly: rule, daily: rule, weekly: rule, monthly: rule })
 
 describe('a plan for any archive and policy', () => {
-  it('keeps the newest good snapshot, pinned ones and whatever a kept one shares', () => {
+  it('keeps the newest good snapshot, pinned ones, and those whose files a kept one shares', () => {
     fc.assert(
       fc.property(archives, policies, (all, policy) => {
         const decisions = planRetention(all, policy, { now })
@@ -193,7 +193,7 @@ describe('a plan for any archive and policy', () => {
     )
   })
 
-  it('decides the same whatever the order it is given', () => {
+  it('decides the same for snapshots in any order', () => {
     fc.assert(
       fc.property(archives, policies, fc.infiniteStream(fc.nat()), (all, policy, numbers) => {
         const shuffled = all

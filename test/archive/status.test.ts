@@ -118,7 +118,7 @@ describe('the judgement of one account', () => {
     'delete the files',
   ] as const
 
-  it('agrees with the status, whatever is damaged and whenever it is asked', async () => {
+  it('agrees with the status, with any damage and at any time', async () => {
     const history = fc.array(
       fc.record({ count: fc.integer({ min: 0, max: 3 }), damage: fc.constantFrom(...damages) }),
       { minLength: 1, maxLength: 6 },

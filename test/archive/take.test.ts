@@ -210,7 +210,7 @@ describe('the first snapshot of an account', () => {
     expect(manifest.suspect).toBeUndefined()
   })
 
-  it('tells how it goes on', async () => {
+  it('reports its progress', async () => {
     const steps: string[] = []
     const onProgress = (progress: TakeProgress) => {
       if (progress.step === 'receiving') steps.push(`${progress.type} ${progress.objects}`)
@@ -488,7 +488,7 @@ describe('a snapshot with fewer objects than the last good one', () => {
     expect(await defects(store)).toEqual([])
   })
 
-  it('is suspect when objects of another type came instead, whatever is accepted', async () => {
+  it('is suspect when objects of another type came instead, even if a loss is accepted', async () => {
     const { store, source } = await archive()
     source.answers = answers({ search: exportBody('dashboard', { a: 'Errors', b: 'Slow' }) })
     for (const acceptFall of [false, true]) {

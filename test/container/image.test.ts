@@ -154,7 +154,7 @@ describe.skipIf(!containersWanted)('the image, with everything taken away', { ti
     })
   })
 
-  it('says what is missing when it is told nothing', async () => {
+  it('says what is missing when nothing is configured', async () => {
     await using container = startContainer(['backup'])
     const { exitCode, stderr } = await container.finished
     expect(exitCode).toBe(2)

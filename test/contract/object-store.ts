@@ -227,7 +227,7 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         '\ud800',
         'long/'.repeat(300),
       ]
-      it('refuses what is no key, whatever is asked', async () => {
+      it('refuses an invalid key in every method', async () => {
         for (const key of noKeys) {
           const refused = { name: 'StoreError', kind: 'usage' }
           await expect(store.put(key, Buffer.alloc(1))).rejects.toMatchObject(refused)
@@ -279,7 +279,7 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         expect(await keys(store, '../')).toEqual([])
       })
 
-      it('lists more objects than a page has, and goes on in the middle', async () => {
+      it('lists more objects than a page has, and continues in the middle', async () => {
         const { pageSize = 1000 } = opened
         const expected = Array.from(
           { length: pageSize + 105 },

@@ -207,7 +207,7 @@ describe('repairing an archive from a copy', () => {
     expect(snapshotOf(target)).toEqual(snapshotOf(copy))
   })
 
-  it('leaves alone what a running backup has stored', async () => {
+  it('keeps the files that a running backup has stored', async () => {
     const { archive, copy, own } = await archiveWithCopy()
     remove(archive, `${own}/manifest.json`)
     for (const key of [...copy.objects.keys()]) if (key.startsWith(own)) copy.objects.delete(key)

@@ -48,7 +48,7 @@ describe.each(transforms)('bytes through a transform (%s)', (_name, createTransf
     expect(slow.equals(await collect(false))).toBe(true)
   })
 
-  it('wait, so that no more than a little is held while the callback stands still', async () => {
+  it('wait while the callback is busy, so that only a little is in memory', async () => {
     let release = () => {}
     const gate = new Promise<void>((resolve) => {
       release = resolve

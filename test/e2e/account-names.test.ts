@@ -211,7 +211,7 @@ describe('a configured account', () => {
 })
 
 describe('the configured name', () => {
-  it('stands beside the id in list, status and show', async () => {
+  it('is next to the id in list, status and show', async () => {
     await using trial = await startKept()
     const list = await trial.run(['list'], trial.changes)
     expect(list.stdout).toMatch(/^ACCOUNT +NAME +SNAPSHOT.*\n +501 +team-501 +2/)

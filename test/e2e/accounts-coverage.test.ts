@@ -38,7 +38,7 @@ describe('accounts coverage', () => {
     },
   )
 
-  it('tells what was never backed up, and what not for too long', async () => {
+  it('reports accounts that were never backed up, and those not for too long', async () => {
     const { trial, run } = await startCovered()
     await using _ = trial
     const states = async (now: Date, ...more: string[]) => {
@@ -91,7 +91,7 @@ describe('with management configured', () => {
     })
   })
 
-  it('status still tells of the archive when the service cannot be asked', async () => {
+  it('status still reports the archive when the service cannot be asked', async () => {
     const { trial, run } = await startCovered()
     await using _ = trial
     await run(noon, ['backup'])

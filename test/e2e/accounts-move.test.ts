@@ -290,7 +290,7 @@ describe('a move that was left unfinished', () => {
     expect(await isThere(trial.journal)).toBe(false)
   })
 
-  it('is told to be discarded when one of its accounts is gone', async () => {
+  it('has a hint to discard it when one of its accounts is gone', async () => {
     await using trial = await startLeft({ extraOperations: true })
     const { accounts } = JSON.parse((await trial.accounts(['list', '--json'])).stdout)
     const body = JSON.stringify(accounts.slice(0, 1))

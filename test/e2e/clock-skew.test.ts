@@ -106,7 +106,7 @@ describe('a backup whose clock differs from the service’s', () => {
     expect(accountsOf(stdout).map(({ result }) => result)).toEqual(['failed', 'first'])
   })
 
-  it('is told as a failure', async () => {
+  it('is reported as a failure', async () => {
     await using receiver = await startReceiver()
     await using trial = await startTrial()
     trial.setServiceClock(() => noon)

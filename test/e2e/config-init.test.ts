@@ -45,7 +45,7 @@ describe('config init', () => {
     expect(await readdir(folder)).toEqual(['dashkeep.yaml'])
   })
 
-  it('writes every line that is commented out so that it can be used as it is', async () => {
+  it('comments out only lines that are valid without the number sign', async () => {
     await init(...needed, '--token-env', 'SHOP_TOKEN')
     const text = await readFile(output(), 'utf8')
     const all = text.replaceAll(/^( *)# ?( *[a-zA-Z]+:( .*)?)$/gm, '$1$2')

@@ -333,7 +333,7 @@ describe('the textfile of single runs', () => {
   })
 })
 
-describe('what a failed run tells', () => {
+describe('the message of a failed run', () => {
   it('names the real last good snapshot', async () => {
     await using receiver = await startReceiver()
     const { trial } = await startWithFuture()

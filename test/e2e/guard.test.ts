@@ -339,7 +339,7 @@ describe('an encrypted archive, by a machine without a key', () => {
     expect(run?.missing).toMatchObject([{ count: 20, objects: { 0: { id: 'search:s0' } } }])
   })
 
-  it('tells more ids than the sample holds by their part', async () => {
+  it('reports the share of lost ids when the sample does not hold all of them', async () => {
     await using trial = await startTrial()
     const env = { DASHKEEP_RECIPIENTS: recipient }
     const runs = await backUp(trial, [

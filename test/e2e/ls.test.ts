@@ -67,7 +67,7 @@ describe('the log', () => {
     expect(first?.time).toMatch(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/)
   })
 
-  it('is silent with --quiet while all is well, and tells every step with --verbose', async () => {
+  it('is silent with --quiet while all is well, and logs every step with --verbose', async () => {
     await using trial = await startTrial()
     expect((await trial.run(['backup', '--quiet'])).stderr).toBe('')
     const { stderr } = await trial.run(['backup', '--full', '--verbose'])

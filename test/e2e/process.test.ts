@@ -93,7 +93,7 @@ describe('a process', () => {
     expect((await trial.files()).size).toBe(0)
   })
 
-  it('tells its pings the exit code that it has', async () => {
+  it('pings with its exit code', async () => {
     await using receiver = await startReceiver()
     await using trial = await startTrial()
     const ping = { kind: 'ping', url: { env: 'PING_URL' }, exitStatus: true }
@@ -145,7 +145,7 @@ describe('a process', () => {
     expect(performance.now() - begun).toBeLessThan(8000)
   })
 
-  it('goes on when nobody reads its log any more', async () => {
+  it('continues when nobody reads its log any more', async () => {
     await using trial = await startTrial()
     await using spawned = spawnDashkeep(['backup'], { env: trial.env, withoutReader: true })
     expect((await spawned.finished).exitCode).toBe(0)

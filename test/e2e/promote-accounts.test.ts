@@ -47,7 +47,7 @@ describe('restore --to-accounts', () => {
     expect(again.stdout).toMatch(/\nteam-a +unchanged +0 +0 +0 +14\nteam-b +unchanged .*\n$/)
   })
 
-  it('goes on after an account that failed, and ends in exit code 3', async () => {
+  it('continues after an account that failed, and ends in exit code 3', async () => {
     await using trial = await startPromotion()
     const command = [...(await commandFor(trial, ['team-*'])), '--yes']
     const refuse = { account: 200001, operation: 'whoami', status: 503 } as const

@@ -40,7 +40,7 @@ const monday = new Date('2026-11-16T03:15:00Z')
 const tuesday = new Date('2026-11-17T03:15:00Z')
 const wednesday = new Date('2026-11-18T03:15:00Z')
 
-describe('a single backup tells', () => {
+describe('a single backup notifies', () => {
   it('of a failure, with the last good snapshot of the archive', async () => {
     await using receiver = await startReceiver()
     await using trial = await startTrial()
@@ -120,7 +120,7 @@ describe('a single backup tells', () => {
     expect(receiver.received[1]?.body).toContain('Interrupted by SIGTERM')
   })
 
-  it('nobody a secret, and does not fail for want of a listener', async () => {
+  it('without a secret, and does not fail when nobody receives it', async () => {
     await using receiver = await startReceiver(() => 404)
     const { trial, env } = await startTwo({
       notifications: [

@@ -170,7 +170,7 @@ it('commits each snapshot once and completely, however often restore --git is ki
   expect(await filesOf(folder)).toEqual(await filesOf(expected))
 })
 
-describe('restore --pretty --git leaves alone what it did not write', () => {
+describe('restore --pretty --git keeps the files that it did not write', () => {
   it('in the repository around the folder, which gets only the files of the folder', async () => {
     const { trial, folder, toGit } = await startWithHistory()
     await using _ = trial

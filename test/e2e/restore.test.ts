@@ -371,7 +371,7 @@ describe('restore --to-service', () => {
     expect(objectsOf(trial)).toEqual(before)
   })
 
-  it('tells what was done when it is cut in the middle, and finishes when run again', async () => {
+  it('reports its progress when the connection ends in the middle, and finishes when it runs again', async () => {
     const { trial, before } = await startWithSnapshot()
     await using _ = trial
     empty(trial)

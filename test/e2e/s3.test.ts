@@ -69,7 +69,7 @@ describe('an archive in a bucket', () => {
     )
   })
 
-  it('is left as it is by a run that fails, and grows by a manifest when nothing changed', async () => {
+  it('does not change when a run fails, and gets one manifest when nothing changed', async () => {
     await using started = await startTrialInBucket()
     const { trial, server, env } = started
     await trial.run(['backup'], env)

@@ -54,7 +54,7 @@ const cases: [what: string, args: string[], env: Environment, exitCode: number, 
   ]
 
 it.skipIf(!existsSync('/proc/self'))(
-  'a place that takes no folders is named at once, for whatever is to be written there',
+  'a place that takes no folders is named at once, for everything that dashkeep writes',
   async () => {
     await using trial = await startTrial()
     await trial.run(['backup'])

@@ -295,7 +295,7 @@ describe('an index of objects', () => {
     expect(reversed.finish().contentDigest).toBe(sorted.contentDigest)
   })
 
-  it('tells by a sample which of its ids another index lacks', () => {
+  it('counts by a sample which of its ids another index lacks', () => {
     const ids = fc.uniqueArray(fc.string(), { maxLength: 30 })
     const indexOf = (names: readonly string[]) => index(names.map((id) => [id, '{}']))
     fc.assert(

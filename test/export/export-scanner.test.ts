@@ -151,7 +151,7 @@ describe('a body that breaks off', () => {
     )
   })
 
-  it('is told by where it ended', () => {
+  it('is reported with the place where it ended', () => {
     const message = (text: string) => failure(() => scanText(text))?.message
     expect(message(' \r\n\t')).toBe('Cannot read the export: it ends before its first byte')
     expect(message('')).toBe('Cannot read the export: it ends before its first byte')

@@ -43,7 +43,7 @@ function judgedLikeAParser(bytes: Uint8Array): void {
 }
 
 describe('a hit', () => {
-  it('is read to its end, whatever follows', () => {
+  it('is read to its end, with any text after it', () => {
     fc.assert(
       fc.property(hitText, fc.constantFrom('', ',', '}', ' ]', '{"a":1}'), (text, rest) => {
         expect(read(text + rest).end).toBe(Buffer.byteLength(text))
@@ -51,7 +51,7 @@ describe('a hit', () => {
     )
   })
 
-  it('is told from one whose bytes have ended, at whatever byte', () => {
+  it('is incomplete when it is cut at any byte', () => {
     fc.assert(
       fc.property(hitText, (text) => {
         const bytes = Buffer.from(text)

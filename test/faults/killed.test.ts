@@ -111,7 +111,7 @@ describe('a backup that is killed', () => {
   const tally = countPoints('processes killed during a backup into a folder')
 
   it(
-    'leaves the archive as good as it was, at whatever call of the file system',
+    'leaves a sound archive, at any call of the file system',
     async () => {
       await using base = await startTrial()
       for (let turn = 0; turn < 2; turn += 1) await base.run(['backup'])
@@ -136,7 +136,7 @@ describe('a backup that is killed', () => {
   )
 
   it(
-    'leaves the archive as good as it was, at whatever moment',
+    'leaves a sound archive, at any moment',
     async () => {
       await using base = await startTrial()
       await base.run(['backup'])

@@ -47,7 +47,7 @@ describe('an archive of format 1, made in November 2026', () => {
     )
   })
 
-  it('is left as it is by a status, which names its newest good snapshot', async () => {
+  it('can be read by status, which names its newest good snapshot', async () => {
     const { exitCode, stdout } = await runDashkeep(['status', '--json'], { env, now })
     expect(exitCode).toBe(3)
     expect(JSON.parse(stdout)).toMatchObject({

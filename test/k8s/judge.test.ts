@@ -31,7 +31,7 @@ function argsOf(resource: Resource): readonly string[] {
 }
 
 describe('the judge of many accounts', () => {
-  it('runs when every shard has ended, and tells a snapshot of this night from the one before', () => {
+  it('runs when every shard has ended, and distinguishes snapshots of this night from those of the last', () => {
     const { activeDeadlineSeconds = 0 } = (shards.spec as CronJobSpec).jobTemplate.spec
     const begin = dueMs(shards)
     const end = begin + activeDeadlineSeconds * 1000

@@ -16,7 +16,7 @@ function option(name: string): string {
 }
 
 describe('the web pages in a cluster', () => {
-  it('let in whom the proxy names, and nobody else', async () => {
+  it('give access to a user that the proxy names, and to nobody else', async () => {
     const origin = new URL(option('behind-proxy'))
     const access = { kind: 'proxy', origin, userHeader: option('user-header') } as const
     const pages = await openPages([smallShop()], { access })

@@ -138,7 +138,7 @@ describe('an object that cannot be read', () => {
     expect(describeContent(makeObject('dashboard', 'd', {}))).toBeUndefined()
   })
 
-  it('does not throw, whatever JSON is in its members', () => {
+  it('does not throw for any JSON in its members', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (one, other, third) => {
         const aggs = [{ type: 'terms', params: other }, one]

@@ -42,7 +42,7 @@ describe('members are compared one by one', () => {
     ])
   })
 
-  it('whatever their order', () => {
+  it('in any order', () => {
     expect(diff({ a: 1, b: 2 }, { b: 2, a: 1 })).toEqual([])
   })
 
@@ -146,13 +146,13 @@ describe('panels of a dashboard', () => {
     ])
   })
 
-  it('are matched by their index, wherever they stand in the list', () => {
+  it('are matched by their index, at any place in the list', () => {
     expect(
       diff([panel('1'), panel('2'), panel('3')], [panel('3'), panel('4'), panel('1')]),
     ).toEqual(['removed panelIndex=2', 'added panelIndex=4', 'reordered '])
   })
 
-  it('whose place is told in another way have changed', () => {
+  it('have changed when their place is stored in another form', () => {
     const differences = diff([old(1)], [panel('1')])
     expect(differences).toContain('added panelIndex=1 gridData')
     expect(differences).toContain('removed panelIndex=1 col')

@@ -23,7 +23,7 @@ describe('names of files', () => {
     expect(long?.length).toBe(189)
   })
 
-  it('are safe and different for any ids, equal ones too, whatever their order', () => {
+  it('are safe and different for any ids in any order, also for equal ids', () => {
     const ids = fc.array(
       fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('a', 'A', '\ud800')),
     )

@@ -11,7 +11,7 @@ import { valueText } from '../archive/arbitrary-json.ts'
 const numRuns = 1000
 
 describe('JSON is read and written without loss', () => {
-  it('of its meaning, whatever it holds', () => {
+  it('of its meaning, for any JSON', () => {
     fc.assert(
       fc.property(valueText, (text) => {
         const written = stringifyLossless(parseLossless(text))
@@ -75,7 +75,7 @@ describe('JSON is read and written without loss', () => {
   })
 })
 
-describe('what is no JSON is refused', () => {
+describe('a text that is not JSON is refused', () => {
   it('exactly where JSON.parse refuses it', () => {
     const spoiled = fc
       .tuple(valueText, fc.nat(), fc.constantFrom('', ',', '"', '{', ']', '\\', '0', '\u00a0', 'e'))
@@ -105,7 +105,7 @@ describe('what is no JSON is refused', () => {
 })
 
 describe('values are equal', () => {
-  it('when they mean the same, in whatever order members stand', () => {
+  it('when they mean the same, in any order of members', () => {
     const [a, b] = ['{"a":[1,{"b":2.0}],"c":"x"}', '{"c":"x","a":[1,{"b":2.0}]}'].map(parseLossless)
     expect(equalJson(a, b)).toBe(true)
   })

@@ -96,7 +96,7 @@ describe('a drill', () => {
 })
 
 describe('the index of a drill', () => {
-  it('tells apart ids that differ in a lone surrogate alone', () => {
+  it('distinguishes ids that differ only in a lone surrogate', () => {
     using index = openDrillIndex()
     const bytes = Buffer.from('{}')
     index.expect('\ud800', bytes)

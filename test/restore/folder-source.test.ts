@@ -41,7 +41,7 @@ async function readFolder(document: Uint8Array) {
 }
 
 describe('a folder of export documents', () => {
-  it('yields every hit that JSON.parse finds, whatever their sizes', async () => {
+  it('yields every hit that JSON.parse finds, of any size', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(size, { maxLength: 5 }), async (sizes) => {
         const document = documentOf(sizes)
@@ -62,7 +62,7 @@ describe('a folder of export documents', () => {
 })
 
 describe('counting hits', () => {
-  it('finds as many as JSON.parse, whatever is in the document and wherever it is cut', async () => {
+  it('finds as many as JSON.parse, in any document that is cut anywhere', async () => {
     await fc.assert(
       fc.asyncProperty(
         exportText,

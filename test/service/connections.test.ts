@@ -79,7 +79,7 @@ describe('with TLS', () => {
   })
   afterEach(() => setDefaultCACertificates(authorities))
 
-  it('speaks to a server whose authority is known, over one connection', async () => {
+  it('calls a server whose authority is known, over one connection', async () => {
     setDefaultCACertificates([...authorities, ownAuthority])
     const ports: (number | undefined)[] = []
     await using server = await startSecure((request, response) => {

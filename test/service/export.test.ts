@@ -67,7 +67,7 @@ describe('encodings', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('tells a refusal by its status when its encoding is unknown', async () => {
+  it('explains a refusal by its status when its encoding is unknown', async () => {
     await using server = await startScriptedServer([
       text('…', { status: 403, headers: { 'content-encoding': 'br' } }),
     ])

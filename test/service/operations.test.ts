@@ -159,7 +159,7 @@ it('serves as the source of snapshots', () => {
   expect(source.address).toBe('http://127.0.0.1:9')
 })
 
-it("tells how far the service's clock is ahead", async () => {
+it("returns how far the service's clock is ahead", async () => {
   const hour = 3_600_000
   const date = () => new Date(Date.now() + hour).toUTCString()
   await using server = await startScriptedServer([

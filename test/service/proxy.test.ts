@@ -76,7 +76,7 @@ describe('through a proxy', () => {
     expect(scene.server.requests[0]?.headers.host).toBe(scene.host)
   })
 
-  it('speaks TLS to a proxy whose address begins with https://', async () => {
+  it('uses TLS with a proxy whose address begins with https://', async () => {
     const address = (port: number) => `https://localhost:${port}`
     await using scene = await startBehindProxy({ tls: ownAuthority, address })
     expect(await scene.client.whoami()).toEqual(account)

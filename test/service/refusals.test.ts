@@ -209,7 +209,7 @@ it.each([
   expect(regionsIn(message)).toEqual({ account, server })
 })
 
-it('tells a connection that is refused', async () => {
+it('explains a connection that is refused', async () => {
   const gone = await startScriptedServer([json({})])
   await gone[Symbol.asyncDispose]()
   await using client = quickClient(gone.url)
@@ -220,7 +220,7 @@ it('tells a connection that is refused', async () => {
   )
 })
 
-it('tells a server that does not speak TLS', async () => {
+it('explains a server without TLS', async () => {
   await using server = await startScriptedServer([json({})])
   await using client = quickClient(server.url.replace('http:', 'https:'))
   const error = await serviceErrorOf(client.whoami())
@@ -228,7 +228,7 @@ it('tells a server that does not speak TLS', async () => {
   expect(error.hint).toContain('https://')
 })
 
-it('tells a server that does not speak HTTP', async () => {
+it('explains a server that does not use HTTP', async () => {
   const error = await refusalOf(
     (client) => client.whoami(),
     (response) => response.socket?.end('SSH-2.0-OpenSSH_9.2\r\n'),

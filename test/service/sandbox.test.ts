@@ -118,7 +118,7 @@ describe.each(['specified', 'deployed'] as const)('the service in its %s form', 
     expect(errors.map(({ code }) => code)).toEqual(Array(4).fill('refused-token'))
   })
 
-  it('tells an unknown sub account and more capacity than the plan holds', async () => {
+  it('reports an unknown sub account, and more capacity than the plan has', async () => {
     await using sandbox = await start({ form })
     await using client = clientOf(sandbox)
     const teamA = (await client.listSubAccounts()).find(({ accountId }) => accountId === 102)
@@ -145,7 +145,7 @@ describe.each(['specified', 'deployed'] as const)('the service in its %s form', 
   })
 })
 
-it('tells that the path prefix is missing or too much', async () => {
+it('reports a path prefix that is missing or not wanted', async () => {
   await using specified = await start({ form: 'specified' })
   await using deployed = await start({ form: 'deployed' })
   await using withPrefix = quickClient(specified.url, { token: mainToken, pathPrefix: '/v1' })

@@ -231,7 +231,7 @@ describe('sub accounts without a backup', () => {
   })
 })
 
-it('answers probes without a user, whatever the host', async () => {
+it('answers probes without a user, for any host', async () => {
   const pages = await openPages([])
   const answer = await pages.send('/healthz', { host: '10.0.0.7:5338' })
   expect([answer.status, await answer.text()]).toEqual([200, 'ok\n'])

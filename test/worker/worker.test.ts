@@ -55,7 +55,7 @@ describe('a worker', () => {
     expect(await worker.metric(metric)).toBe(sound.getTime() / 1000)
   })
 
-  it('does not run at the start when no account is late, whatever account the token belongs to', async () => {
+  it('does not run at the start when no account is late, for tokens of any account', async () => {
     const { trial, env, config } = await prepare()
     await using _trial = trial
     const accounts = config.accounts.map(({ name, token }) => ({ name, token }))

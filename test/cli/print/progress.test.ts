@@ -31,7 +31,7 @@ describe('the progress', () => {
     )
   })
 
-  it('tells no remaining time where no total is known', () => {
+  it('shows no remaining time when the total is unknown', () => {
     const { drawn, progress } = start()
     progress.begin('listing', { unit: 'file', counting: 'list' })
     for (let file = 0; file < 300; file += 1) progress.saw('list')

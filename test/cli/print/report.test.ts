@@ -31,7 +31,7 @@ describe('a report as HTML', () => {
     expect(page).not.toMatch(/<(script|link|img|iframe)|\b(src|href|on\w+)=|url\(|@import/)
   })
 
-  it('has no line that the terminal would shorten, whatever the length of a text', () => {
+  it('has no line that the terminal would shorten, for texts of any length', () => {
     const lines = formatHtml(blocksWith('"'.repeat(5000)))
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(2000)
   })

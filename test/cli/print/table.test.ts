@@ -17,7 +17,7 @@ describe('a table', () => {
     expect(format(cells, undefined)[1]).toBe(` ${cells.join('  ')}`)
   })
 
-  it('stays as it is when it fits', () => {
+  it('does not change when it fits', () => {
     const cells = ['100001', 'Shop', snapshot, '2026-11-20', 'pinned']
     expect(format(cells, 80)[1]).toBe(` ${cells.join('  ')}`)
   })

@@ -167,7 +167,7 @@ describe('a wrong address', () => {
     expect((await failureOf(store.put('a', small))).message).toContain('host name')
   })
 
-  it('is reported when it is https for a server that speaks http', async () => {
+  it('is reported when it is https for a server that uses http', async () => {
     const { server } = await setUp()
     const { store } = await setUp({ endpoint: server.url.replace('http:', 'https:') })
     const error = await failureOf(store.put('a', small))
