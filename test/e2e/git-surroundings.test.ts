@@ -369,3 +369,14 @@ it.each(['20991231T000000Z-abcdef', 'something-else'])(
     expect(restored.stdout).toContain('0 commits; 0 unchanged snapshots; 2 committed before')
   },
 )
+
+it('an error of git without the usual beginning is shown', async () => {
+  const { trial, folder } = await startWithGit()
+  await using _ = trial
+  await trial.runAt(day(1), ['backup'])
+  const failing = `case "$*" in *init*) echo "$PWD/.git: Permission denied" >&2; exit 1;; esac`
+  const PATH = await makeGit(trial, `${failing}\nPATH='${process.env.PATH}' exec git "$@"`)
+  const { exitCode, stderr } = await trial.run(['restore', '--pretty', folder, '--git'], { PATH })
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain(`Cannot run git init in ${folder}: ${folder}/.git: Permission denied`)
+})

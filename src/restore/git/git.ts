@@ -92,7 +92,8 @@ export async function createGit(folder: string, { env, signal }: GitOptions): Pr
 
 /** The error for a failed call of git. Leaves out users, passwords and tokens of addresses. */
 export function failed(action: string, folder: string, { complaint }: GitResult): DashkeepError {
-  const [first = ''] = complaint.split('\n').filter((line) => /^(fatal|error): /.test(line))
+  const lines = complaint.split('\n').filter((line) => line !== '')
+  const first = lines.find((line) => /^(fatal|error): /.test(line)) ?? lines.at(-1) ?? ''
   const said = cleanLine(
     first.replace(/^(fatal|error): /, '').replaceAll(/:\/\/[^/\s']*@/g, '://'),
     300,
