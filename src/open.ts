@@ -19,13 +19,16 @@ import { ServiceError, type ServiceErrorCode } from './service/errors.ts'
 import type { ObjectStore } from './store/object-store.ts'
 import { openStore } from './store/open-store.ts'
 
+/** A store that is open. Disposing closes it. */
+export interface OpenedStore extends ObjectStore, AsyncDisposable {}
+
 /** Opens the store of the archive that the configuration names. */
 export async function openArchive(
   { store, findProxy }: Config,
   { env, log }: { env: Environment; log: Logger },
-): Promise<ObjectStore> {
+): Promise<OpenedStore> {
   if (store === undefined) throw new Error('loadConfig was not asked for a store')
-  return openStore(store.url, {
+  const opened = await openStore(store.url, {
     endpoint: store.endpoint,
     region: store.region,
     forcePathStyle: store.pathStyle,
@@ -38,6 +41,7 @@ export async function openArchive(
     onRetry: ({ error, ...retry }) => log.warn({ ...retry, reason: error.message }, 'retrying'),
     onWarning: (reason) => log.warn({ reason }, 'the AWS SDK warns'),
   })
+  return { ...opened, [Symbol.asyncDispose]: () => opened.close() }
 }
 
 /** Opens a copy of the archive. Throws a `usage` error when the two are not apart. */
@@ -45,7 +49,7 @@ export async function openCopy(
   copy: StoreConfig & { readonly name: string },
   config: Config,
   { env, log }: { env: Environment; log: Logger },
-): Promise<ObjectStore> {
+): Promise<OpenedStore> {
   await refuseOverlap(copy, config.store)
   return openArchive({ ...config, store: copy }, { env, log: log.child({ copy: copy.name }) })
 }

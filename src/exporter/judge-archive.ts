@@ -39,20 +39,16 @@ export async function judgeArchive(
   const missing = { state: 'missing', newestGoodAt: undefined, objects: undefined, suspect: false }
   const judged = new Map(config.accounts.map(({ name }) => [name, missing as JudgedAccount]))
   const nameOf = findNames(config)
-  const store = await openArchive(config, options)
-  try {
-    const only = findIds(config)
-    const proofs = await options.readProofs(store, { ...options, only })
-    for await (const status of readStatus(store, { ...options, only })) {
-      const name = nameOf(status)
-      if (name === undefined) continue
-      const found = judgeAccount(status, proofs.of(status.accountId), options)
-      const before = judged.get(name)?.newestGoodAt
-      // Snapshots of two accounts can have the same configured name: the newer ones count.
-      if (before === undefined || (found.newestGoodAt ?? 0) >= before) judged.set(name, found)
-    }
-  } finally {
-    await store.close()
+  await using store = await openArchive(config, options)
+  const only = findIds(config)
+  const proofs = await options.readProofs(store, { ...options, only })
+  for await (const status of readStatus(store, { ...options, only })) {
+    const name = nameOf(status)
+    if (name === undefined) continue
+    const found = judgeAccount(status, proofs.of(status.accountId), options)
+    const before = judged.get(name)?.newestGoodAt
+    // Snapshots of two accounts can have the same configured name: the newer ones count.
+    if (before === undefined || (found.newestGoodAt ?? 0) >= before) judged.set(name, found)
   }
   return judged
 }
@@ -73,12 +69,8 @@ function judgeAccount(
 /** Reads how far each configured copy is behind the archive, from a listing of both. */
 export async function judgeCopies(config: Config, options: JudgeOptions): Promise<CopyStatus[]> {
   if (config.copies.length === 0) return []
-  const store = await openArchive(config, options)
-  try {
-    return await readCopies(store, config, options)
-  } finally {
-    await store.close()
-  }
+  await using store = await openArchive(config, options)
+  return await readCopies(store, config, options)
 }
 
 /** The ids of all accounts; undefined when an account has no configured id. */

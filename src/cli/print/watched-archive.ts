@@ -1,6 +1,5 @@
 import type { SavedObjectSource } from '../../archive/source.ts'
-import { openArchive } from '../../open.ts'
-import type { ObjectStore } from '../../store/object-store.ts'
+import { type OpenedStore, openArchive } from '../../open.ts'
 import type { Context } from '../context.ts'
 import type { Terminal } from '../terminal.ts'
 import type { Progress } from './progress.ts'
@@ -9,13 +8,13 @@ import type { Progress } from './progress.ts'
 export async function openWatchedArchive(
   { env, watched, progress }: Terminal,
   { config, log }: Pick<Context, 'config' | 'log'>,
-): Promise<ObjectStore> {
+): Promise<OpenedStore> {
   const store = await openArchive(config, { env, log })
   return watched ? watchStore(store, progress) : store
 }
 
 /** Wraps a store so that the progress counts its actions. */
-function watchStore(store: ObjectStore, progress: Progress): ObjectStore {
+function watchStore(store: OpenedStore, progress: Progress): OpenedStore {
   return {
     ...store,
     async get(key, options) {

@@ -29,23 +29,19 @@ export async function coverage(terminal: Terminal, options: CoverageOptions): Pr
   const maxAgeMs = parseDuration(options.maxAge ?? '26h')
   await using managing = await openManagement(terminal, options, ['store'])
   const { config, log } = managing.context
-  const store = await openWatchedArchive(terminal, { config, log })
-  try {
-    const found = await readCoverage(terminal, managing, { store, maxAgeMs })
-    const uncovered = found.accounts.filter(({ state }) => state !== 'covered').length
-    if (terminal.json) {
-      const { unidentified } = found
-      const accounts = found.accounts.map(toJson)
-      terminal.printJson({ main: managing.service.main, uncovered, accounts, unidentified })
-    } else {
-      terminal.print(`Sub accounts of main account ${nameAccount(managing.service.main)}`)
-      print(terminal, found)
-      terminal.print(`${uncovered} of ${plural(found.accounts.length, 'sub account')} not covered`)
-    }
-    return uncovered > 0 ? exitCodes.partly : exitCodes.done
-  } finally {
-    await store.close()
+  await using store = await openWatchedArchive(terminal, { config, log })
+  const found = await readCoverage(terminal, managing, { store, maxAgeMs })
+  const uncovered = found.accounts.filter(({ state }) => state !== 'covered').length
+  if (terminal.json) {
+    const { unidentified } = found
+    const accounts = found.accounts.map(toJson)
+    terminal.printJson({ main: managing.service.main, uncovered, accounts, unidentified })
+  } else {
+    terminal.print(`Sub accounts of main account ${nameAccount(managing.service.main)}`)
+    print(terminal, found)
+    terminal.print(`${uncovered} of ${plural(found.accounts.length, 'sub account')} not covered`)
   }
+  return uncovered > 0 ? exitCodes.partly : exitCodes.done
 }
 
 /** Compares the sub accounts that the service lists with configuration and archive. */

@@ -76,16 +76,12 @@ async function* examine(context: Context, terminal: Terminal): AsyncGenerator<Fi
     if (accountId !== undefined) claims.push({ account, accountId })
   }
   for (const [name, error] of findDuplicates(claims)) yield failure(`account ${name}`, error)
-  const store = await openArchive(config, { env: terminal.env, log: context.log })
-  try {
-    yield* examineStore(store, context, terminal)
-    for (const copy of config.copies) yield* examineCopy(copy, context, terminal, store)
-    yield* examineOrigins(store, claims, terminal)
-    yield* examineManagement(context, terminal, store)
-    yield* examineGit(context, terminal)
-  } finally {
-    await store.close()
-  }
+  await using store = await openArchive(config, { env: terminal.env, log: context.log })
+  yield* examineStore(store, context, terminal)
+  for (const copy of config.copies) yield* examineCopy(copy, context, terminal, store)
+  yield* examineOrigins(store, claims, terminal)
+  yield* examineManagement(context, terminal, store)
+  yield* examineGit(context, terminal)
 }
 
 /** Checks an account. Returns the id of the account that the token belongs to, if the service returns it. */
@@ -212,14 +208,10 @@ async function* examineCopy(
   const name = `copy ${copy.name}`
   const { lock } = copy
   try {
-    const store = await openCopy(copy, config, { env, log })
-    try {
-      const options = { signal, now: now(), lockMs: lock?.durationMs, archive }
-      for await (const found of probeStore(store, options)) {
-        yield describeRight(found, { name, store, mode: lock?.mode, prunes: false })
-      }
-    } finally {
-      await store.close()
+    await using store = await openCopy(copy, config, { env, log })
+    const options = { signal, now: now(), lockMs: lock?.durationMs, archive }
+    for await (const found of probeStore(store, options)) {
+      yield describeRight(found, { name, store, mode: lock?.mode, prunes: false })
     }
   } catch (error) {
     yield failure(name, error as Error)

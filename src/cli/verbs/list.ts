@@ -16,33 +16,29 @@ export async function list(
   options: CommonOptions & { account?: string },
 ): Promise<number> {
   const { config, log } = await createContext(terminal, options, ['store'])
-  const store = await openWatchedArchive(terminal, { config, log })
+  await using store = await openWatchedArchive(terminal, { config, log })
   terminal.progress.begin('listing', { unit: 'file', counting: 'list' })
-  try {
-    const rows: string[][] = []
-    let found = 0
-    const { signal } = terminal
-    const now = terminal.now()
-    const future = watchForFuture(now)
-    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
-    for await (const folder of listFolders(store, { accountId, signal })) {
-      if (!folder.complete) continue
-      found += 1
-      const fromFuture = future.see(folder)
-      const name = configuredName(config, folder.accountId)
-      if (terminal.json) terminal.printJson(toJson(folder, { name, fromFuture }))
-      else rows.push(toRow(folder, { name, fromFuture }, terminal))
-    }
-    if (found === 0) {
-      const absence = describeAbsence(store.url, 'snapshot', accountId)
-      if (!terminal.json) terminal.print(absence)
-      else if (accountId !== undefined) log.warn(absence)
-    } else if (!terminal.json) printRows(terminal, rows, store.url)
-    future.warn(log)
-    return exitCodes.done
-  } finally {
-    await store.close()
+  const rows: string[][] = []
+  let found = 0
+  const { signal } = terminal
+  const now = terminal.now()
+  const future = watchForFuture(now)
+  const accountId = await resolveAccountId(store, config, options.account, { now, signal })
+  for await (const folder of listFolders(store, { accountId, signal })) {
+    if (!folder.complete) continue
+    found += 1
+    const fromFuture = future.see(folder)
+    const name = configuredName(config, folder.accountId)
+    if (terminal.json) terminal.printJson(toJson(folder, { name, fromFuture }))
+    else rows.push(toRow(folder, { name, fromFuture }, terminal))
   }
+  if (found === 0) {
+    const absence = describeAbsence(store.url, 'snapshot', accountId)
+    if (!terminal.json) terminal.print(absence)
+    else if (accountId !== undefined) log.warn(absence)
+  } else if (!terminal.json) printRows(terminal, rows, store.url)
+  future.warn(log)
+  return exitCodes.done
 }
 
 /** Facts about a snapshot that its keys do not show. */

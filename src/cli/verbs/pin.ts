@@ -36,15 +36,11 @@ async function onSnapshot(
   act: (store: ObjectStore, folder: SnapshotFolder) => Promise<void>,
 ): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
-  const store = await openArchive(context.config, { env: terminal.env, log: context.log })
-  try {
-    const folder = await selectByOptions(terminal, context, store, options)
-    await act(store, folder)
-    const { snapshot } = folder
-    if (terminal.json) terminal.printJson({ accountId: folder.accountId, snapshot, result: done })
-    else terminal.print(`${terminal.colors.green(done)} ${folder.accountId}/${snapshot}`)
-    return exitCodes.done
-  } finally {
-    await store.close()
-  }
+  await using store = await openArchive(context.config, { env: terminal.env, log: context.log })
+  const folder = await selectByOptions(terminal, context, store, options)
+  await act(store, folder)
+  const { snapshot } = folder
+  if (terminal.json) terminal.printJson({ accountId: folder.accountId, snapshot, result: done })
+  else terminal.print(`${terminal.colors.green(done)} ${folder.accountId}/${snapshot}`)
+  return exitCodes.done
 }

@@ -60,33 +60,29 @@ interface Outcome extends Plan, Done {
 export async function prune(terminal: Terminal, options: PruneOptions): Promise<number> {
   const { config, log } = await createContext(terminal, options, ['store'])
   const wanted = wantedBy(options, config)
-  const store = await openWatchedArchive(terminal, { config, log })
+  await using store = await openWatchedArchive(terminal, { config, log })
   const now = terminal.now()
-  try {
-    const { signal } = terminal
-    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
-    const plan = await makePlan(terminal, options, { store, accountId, wanted, now })
-    for (const { accountId, decisions } of plan.plans) {
-      const folders = decisions.map(({ candidate }) => candidate.folder)
-      warnOfFuture(log, accountId, folders, now)
-    }
-    const number = countItems(plan)
-    const absence =
-      plan.plans.length === 0 && accountId !== undefined
-        ? describeAbsence(store.url, 'snapshot', accountId)
-        : undefined
-    if (absence && terminal.json) log.warn(absence)
-    if (!terminal.json) printPlan(terminal, plan)
-    const question = `Remove ${plural(number, 'item')} from ${store.url}?`
-    const agreed = number > 0 && (await confirm(terminal, question, options)) === 'yes'
-    const done = agreed ? await carryOut(terminal, plan, { store, now }) : nothingDone
-    const outcome = { ...plan, agreed, ...done }
-    if (terminal.json) terminal.printJson(toJson(outcome))
-    else printOutcome(terminal, outcome, { number, absence })
-    return exitCodeFor(outcome)
-  } finally {
-    await store.close()
+  const { signal } = terminal
+  const accountId = await resolveAccountId(store, config, options.account, { now, signal })
+  const plan = await makePlan(terminal, options, { store, accountId, wanted, now })
+  for (const { accountId, decisions } of plan.plans) {
+    const folders = decisions.map(({ candidate }) => candidate.folder)
+    warnOfFuture(log, accountId, folders, now)
   }
+  const number = countItems(plan)
+  const absence =
+    plan.plans.length === 0 && accountId !== undefined
+      ? describeAbsence(store.url, 'snapshot', accountId)
+      : undefined
+  if (absence && terminal.json) log.warn(absence)
+  if (!terminal.json) printPlan(terminal, plan)
+  const question = `Remove ${plural(number, 'item')} from ${store.url}?`
+  const agreed = number > 0 && (await confirm(terminal, question, options)) === 'yes'
+  const done = agreed ? await carryOut(terminal, plan, { store, now }) : nothingDone
+  const outcome = { ...plan, agreed, ...done }
+  if (terminal.json) terminal.printJson(toJson(outcome))
+  else printOutcome(terminal, outcome, { number, absence })
+  return exitCodeFor(outcome)
 }
 
 async function makePlan(

@@ -29,26 +29,22 @@ export async function report(terminal: Terminal, options: ReportOptions): Promis
   const since = readSince(options.since, now)
   if (since > now) throw notBegun(options.since)
   const { config, log } = await createContext(terminal, options, ['store'])
-  const store = await openWatchedArchive(terminal, { config, log })
-  try {
-    progress.begin('reading', { unit: 'manifest', counting: 'read' })
-    const { account: name } = options
-    const only =
-      name === undefined
-        ? undefined
-        : {
-            name,
-            accountId: await lookUpAccount(store, config, name, { now, signal }),
-          }
-    const made = await makeReport(store, config, { since, now, only, env, log, signal })
-    progress.end()
-    print(terminal, made, options.format)
-    for (const reason of made.unread) log.warn(reason)
-    const isComplete = made.unread.length === 0 && made.accounts.length > 0
-    return isComplete ? exitCodes.done : exitCodes.partly
-  } finally {
-    await store.close()
-  }
+  await using store = await openWatchedArchive(terminal, { config, log })
+  progress.begin('reading', { unit: 'manifest', counting: 'read' })
+  const { account: name } = options
+  const only =
+    name === undefined
+      ? undefined
+      : {
+          name,
+          accountId: await lookUpAccount(store, config, name, { now, signal }),
+        }
+  const made = await makeReport(store, config, { since, now, only, env, log, signal })
+  progress.end()
+  print(terminal, made, options.format)
+  for (const reason of made.unread) log.warn(reason)
+  const isComplete = made.unread.length === 0 && made.accounts.length > 0
+  return isComplete ? exitCodes.done : exitCodes.partly
 }
 
 function notBegun(since: string): DashkeepError {

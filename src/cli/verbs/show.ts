@@ -18,17 +18,13 @@ export async function show(
 ): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
   const { config, log } = context
-  const store = await openArchive(config, { env: terminal.env, log })
-  try {
-    const { signal } = terminal
-    const folder = await selectByOptions(terminal, context, store, options)
-    const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, { signal })
-    if (terminal.json) terminal.printJson(manifest)
-    else printManifest(terminal, manifest, config)
-    return exitCodes.done
-  } finally {
-    await store.close()
-  }
+  await using store = await openArchive(config, { env: terminal.env, log })
+  const { signal } = terminal
+  const folder = await selectByOptions(terminal, context, store, options)
+  const { manifest } = await readManifest(store, folder.accountId, folder.snapshot, { signal })
+  if (terminal.json) terminal.printJson(manifest)
+  else printManifest(terminal, manifest, config)
+  return exitCodes.done
 }
 
 function printManifest(terminal: Terminal, manifest: Manifest, config: Config): void {

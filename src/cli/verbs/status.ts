@@ -68,38 +68,34 @@ async function judgeArchive(
   { account, ...ages }: Ages & { account: string | undefined },
 ): Promise<Found> {
   const { config, log } = context
-  const store = await openWatchedArchive(terminal, { config, log })
+  await using store = await openWatchedArchive(terminal, { config, log })
   const now = terminal.now()
-  try {
-    terminal.progress.begin('reading', { unit: 'manifest', counting: 'read' })
-    const asking = { now, ...ages, signal: terminal.signal }
-    const lines = account
-      ? await readAccount(store, context, account, asking)
-      : await readLines(store, context, asking)
-    let unlisted: Error | undefined
-    if (account === undefined) {
-      const configured = config.accounts.map(({ name, accountId }) => {
-        return { name, accountId, configuredAs: name }
-      })
-      lines.push(...missingAccounts(configured, lines))
-      const listed = await listSubAccounts(context, terminal)
-      if (listed instanceof Error) unlisted = listed
-      else lines.push(...missingAccounts(listed, lines))
-    }
-    if (!terminal.json) printStatus(terminal, lines, { now, url: store.url, unlisted })
-    const accountId = account === undefined ? undefined : lines[0]?.accountId
-    const copies = await readCopies(store, config, { ...asking, env: terminal.env, log, accountId })
-    if (terminal.json) {
-      const accounts = lines.map((line) => toJson(line, now))
-      const document = { accounts, subAccountsError: unlisted?.message }
-      terminal.printJson(copies.length > 0 ? { ...document, copies } : document)
-    } else printCopies(terminal, copies, { now })
-    const exitCode = exitCodeFor(lines, copies)
-    const isPartly = exitCode === exitCodes.done && unlisted !== undefined
-    return { lines, unlisted, exitCode: isPartly ? exitCodes.partly : exitCode }
-  } finally {
-    await store.close()
+  terminal.progress.begin('reading', { unit: 'manifest', counting: 'read' })
+  const asking = { now, ...ages, signal: terminal.signal }
+  const lines = account
+    ? await readAccount(store, context, account, asking)
+    : await readLines(store, context, asking)
+  let unlisted: Error | undefined
+  if (account === undefined) {
+    const configured = config.accounts.map(({ name, accountId }) => {
+      return { name, accountId, configuredAs: name }
+    })
+    lines.push(...missingAccounts(configured, lines))
+    const listed = await listSubAccounts(context, terminal)
+    if (listed instanceof Error) unlisted = listed
+    else lines.push(...missingAccounts(listed, lines))
   }
+  if (!terminal.json) printStatus(terminal, lines, { now, url: store.url, unlisted })
+  const accountId = account === undefined ? undefined : lines[0]?.accountId
+  const copies = await readCopies(store, config, { ...asking, env: terminal.env, log, accountId })
+  if (terminal.json) {
+    const accounts = lines.map((line) => toJson(line, now))
+    const document = { accounts, subAccountsError: unlisted?.message }
+    terminal.printJson(copies.length > 0 ? { ...document, copies } : document)
+  } else printCopies(terminal, copies, { now })
+  const exitCode = exitCodeFor(lines, copies)
+  const isPartly = exitCode === exitCodes.done && unlisted !== undefined
+  return { lines, unlisted, exitCode: isPartly ? exitCodes.partly : exitCode }
 }
 
 /** Ages above which an account is a problem; undefined ages are not judged. */

@@ -54,63 +54,59 @@ export async function verify(terminal: Terminal, options: VerifyVerbOptions): Pr
   const { signal } = terminal
   const opener = await openEncryption(config, terminal.env)
   const { progress } = terminal
-  const store = await openWatchedArchive(terminal, { config, log })
+  await using store = await openWatchedArchive(terminal, { config, log })
   const totals: Totals = { snapshots: 0, files: 0, bytes: 0, defects: 0, opened: 0, sealed: 0 }
   const report: VerifiedSnapshot['defects'][number][] = []
   const warnings: string[] = []
-  try {
-    progress.begin('listing', { unit: 'file', counting: 'list' })
-    const accountId = await resolveAccountId(store, config, options.account, { now, signal })
-    const chosen = await choose(store, options.snapshots, {
-      accountId,
-      signal,
-      now,
-      log,
-    })
-    const scanLimits = scanLimitsOf(config)
-    const folders = await Array.fromAsync(filter(chosen))
-    const totalBytes = folders.reduce((sum, folder) => sum + sizeOf(folder), 0)
-    progress.begin('verifying', { unit: 'snapshot', total: folders.length, totalBytes })
-    const verified = verifySnapshots(store, folders, { scanLimits, opener, signal })
-    const collected = collectVerified({ startedAt: now, scope: scopeOf(options) })
-    const note = createNotes(store, { foundAt: terminal.now(), signal })
-    let unopened: Error | undefined
-    for await (const one of verified) {
-      const { snapshot, defects, damaged } = one
-      addTo(totals, one)
-      collected.add(one)
-      report.push(...defects)
-      unopened ??= one.unopened
-      if (damaged !== undefined) warnings.push(...(await note(damaged)))
-      progress.note(`${one.accountId}/${snapshot}`)
-      progress.advance()
-    }
-    progress.end()
-    if (options.snapshots.length === 0) future.warn(log)
-    const fromFuture = future.names()
-    const document = { ...totals, report, warnings, fromFuture }
-    if (totals.snapshots === 0) {
-      const since = options.since === undefined ? '' : ` taken since ${options.since}`
-      const absence = describeAbsence(store.url, `snapshot${since}`, accountId)
-      return reportNothingProven(terminal, absence, document)
-    }
-    // A key that decrypts no file is probably the wrong key.
-    const wrongKey = opener !== undefined && totals.opened === 0 ? unopened : undefined
-    const isRecorded = options.record && (wrongKey === undefined || totals.defects > 0)
-    const recorded = isRecorded
-      ? await recordProofs(terminal, store, collected.toProofs(terminal.now()))
-      : undefined
-    if (terminal.json) terminal.printJson({ ...document, ...recordedToJson(recorded) })
-    else {
-      printReport(terminal, totals, { report, warnings, hasKey: opener !== undefined })
-      printRecorded(terminal, recorded)
-    }
-    if (totals.defects > 0) return exitCodes.unverified
-    if (wrongKey !== undefined) throw wrongKey
-    return exitCodeOfRecorded(exitCodes.done, recorded)
-  } finally {
-    await store.close()
+  progress.begin('listing', { unit: 'file', counting: 'list' })
+  const accountId = await resolveAccountId(store, config, options.account, { now, signal })
+  const chosen = await choose(store, options.snapshots, {
+    accountId,
+    signal,
+    now,
+    log,
+  })
+  const scanLimits = scanLimitsOf(config)
+  const folders = await Array.fromAsync(filter(chosen))
+  const totalBytes = folders.reduce((sum, folder) => sum + sizeOf(folder), 0)
+  progress.begin('verifying', { unit: 'snapshot', total: folders.length, totalBytes })
+  const verified = verifySnapshots(store, folders, { scanLimits, opener, signal })
+  const collected = collectVerified({ startedAt: now, scope: scopeOf(options) })
+  const note = createNotes(store, { foundAt: terminal.now(), signal })
+  let unopened: Error | undefined
+  for await (const one of verified) {
+    const { snapshot, defects, damaged } = one
+    addTo(totals, one)
+    collected.add(one)
+    report.push(...defects)
+    unopened ??= one.unopened
+    if (damaged !== undefined) warnings.push(...(await note(damaged)))
+    progress.note(`${one.accountId}/${snapshot}`)
+    progress.advance()
   }
+  progress.end()
+  if (options.snapshots.length === 0) future.warn(log)
+  const fromFuture = future.names()
+  const document = { ...totals, report, warnings, fromFuture }
+  if (totals.snapshots === 0) {
+    const since = options.since === undefined ? '' : ` taken since ${options.since}`
+    const absence = describeAbsence(store.url, `snapshot${since}`, accountId)
+    return reportNothingProven(terminal, absence, document)
+  }
+  // A key that decrypts no file is probably the wrong key.
+  const wrongKey = opener !== undefined && totals.opened === 0 ? unopened : undefined
+  const isRecorded = options.record && (wrongKey === undefined || totals.defects > 0)
+  const recorded = isRecorded
+    ? await recordProofs(terminal, store, collected.toProofs(terminal.now()))
+    : undefined
+  if (terminal.json) terminal.printJson({ ...document, ...recordedToJson(recorded) })
+  else {
+    printReport(terminal, totals, { report, warnings, hasKey: opener !== undefined })
+    printRecorded(terminal, recorded)
+  }
+  if (totals.defects > 0) return exitCodes.unverified
+  if (wrongKey !== undefined) throw wrongKey
+  return exitCodeOfRecorded(exitCodes.done, recorded)
 }
 
 function scopeOf({ snapshots, since, sample }: VerifyVerbOptions): 'all' | 'some' {

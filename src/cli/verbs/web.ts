@@ -52,36 +52,32 @@ export async function web(terminal: Terminal, options: WebVerbOptions): Promise<
   const context = await createContext({ ...terminal, watched: false }, options, needs)
   const { config, log } = context
   const opener = await openEncryption(config, env)
-  const store = await openArchive(config, { env, log })
-  try {
-    const colors = createColors(false)
-    const library = {
-      store,
-      read: { opener, limits: scanLimitsOf(config), signal },
-      configured: config.accounts,
-      nameOf: (accountId: number, recorded?: string) => configuredName(config, accountId, recorded),
-      describe: (diff: Parameters<typeof formatDifferences>[0]) =>
-        formatDifferences(diff, { colors, limit: MAX_DIFFERENCES }),
-      maxAgeMs,
-      maxProofAgeMs: maxProofAge === undefined ? undefined : parseDuration(maxProofAge),
-      ...askingCoverage(terminal, context, maxAgeMs),
-      copies: config.copies.map((copy) => ({
-        name: copy.name,
-        url: copy.url,
-        read: () =>
-          readCopy(copy, { source: store, config }, { now: now(), maxAgeMs, env, log, signal }),
-      })),
-      now,
-      service: readService(config, { env, log, now }),
-    }
-    const desk = allowRestore ? createDesk({ config, env, log, now, store }) : undefined
-    await using server = await startWeb(library, { listen: options.listen, proxy, desk, log })
-    announce(terminal, server.address, { proxy, allowRestore })
-    void warnOfEmptyStore(store, log, signal)
-    if (!signal.aborted) await once(signal, 'abort')
-  } finally {
-    await store.close()
+  await using store = await openArchive(config, { env, log })
+  const colors = createColors(false)
+  const library = {
+    store,
+    read: { opener, limits: scanLimitsOf(config), signal },
+    configured: config.accounts,
+    nameOf: (accountId: number, recorded?: string) => configuredName(config, accountId, recorded),
+    describe: (diff: Parameters<typeof formatDifferences>[0]) =>
+      formatDifferences(diff, { colors, limit: MAX_DIFFERENCES }),
+    maxAgeMs,
+    maxProofAgeMs: maxProofAge === undefined ? undefined : parseDuration(maxProofAge),
+    ...askingCoverage(terminal, context, maxAgeMs),
+    copies: config.copies.map((copy) => ({
+      name: copy.name,
+      url: copy.url,
+      read: () =>
+        readCopy(copy, { source: store, config }, { now: now(), maxAgeMs, env, log, signal }),
+    })),
+    now,
+    service: readService(config, { env, log, now }),
   }
+  const desk = allowRestore ? createDesk({ config, env, log, now, store }) : undefined
+  await using server = await startWeb(library, { listen: options.listen, proxy, desk, log })
+  announce(terminal, server.address, { proxy, allowRestore })
+  void warnOfEmptyStore(store, log, signal)
+  if (!signal.aborted) await once(signal, 'abort')
   return exitCodeOfInterruption(signal)
 }
 
