@@ -67,7 +67,7 @@ it('git after a run does not depend on settings of the user for texts and line e
   await using _ = trial
   await writeFile(
     join(trial.folder, '.gitconfig'),
-    '[trailer]\nseparators = "#"\n[i18n]\ncommitEncoding = ISO-8859-1\n[core]\nautocrlf = true\nsafecrlf = true\n',
+    '[trailer]\nseparators = "#"\n[i18n]\ncommitEncoding = ISO-8859-1\n[core]\nautocrlf = true\nsafecrlf = true\nignoreStat = true\ncommentChar = D\n',
   )
   const env = { HOME: trial.folder }
   expect((await backUp(1, env)).exitCode).toBe(0)
@@ -379,4 +379,19 @@ it('an error of git without the usual beginning is shown', async () => {
   const { exitCode, stderr } = await trial.run(['restore', '--pretty', folder, '--git'], { PATH })
   expect(exitCode).toBe(1)
   expect(stderr).toContain(`Cannot run git init in ${folder}: ${folder}/.git: Permission denied`)
+})
+
+it('a file that git is told to assume unchanged is not committed with old content', async () => {
+  const { trial, folder, backUp } = await startWithGit()
+  await using _ = trial
+  await backUp(1)
+  const name = 'search/failed-orders.json'
+  git(folder, 'update-index', '--assume-unchanged', `${shopId}/${name}`)
+  changeObjects(trial, 'Another title')
+  const { exitCode, stdout } = await backUp(2)
+  expect(exitCode).toBe(3)
+  expect(stdout).toContain(`git is told to assume that ${name} is unchanged`)
+  git(folder, 'update-index', '--no-assume-unchanged', `${shopId}/${name}`)
+  expect((await backUp(3)).exitCode).toBe(0)
+  expect(subjectsOf(folder)).toEqual(['Shop: 14 added', 'Shop: 1 changed'])
 })

@@ -100,8 +100,9 @@ export async function openGitFolder(
   const note = createWriteNote(noteOf(gitDir, prefix), path)
   const place = { git, prefix, path, gitDir }
   const committed = await readCommittedList(git)
-  await readStaged(place, new Set([...(await readList(path)).keys(), ...committed.keys()]))
-  const clean = await listClean(git)
+  const ours = new Set([...(await readList(path)).keys(), ...committed.keys()])
+  await readStaged(place, ours)
+  const clean = await listClean(place, ours)
   const identity = await chooseIdentity(git, options.env)
   const snapshots = within?.snapshots ?? (await readTrailers(git, prefix))
   const lock = stack.move()
@@ -250,12 +251,26 @@ async function stagedChanges(git: Git): Promise<FileChange[]> {
   return changes
 }
 
-/** Names of the folder's files that git tracks and that are as committed. */
-async function listClean(git: Git): Promise<Set<string>> {
+/**
+ * Names of the folder's files that git tracks and that are as committed. Throws a `usage` error when git
+ * is told to assume that one of `ours` is unchanged: it would neither show an edit nor commit a change.
+ */
+async function listClean({ git, path }: Place, ours: ReadonlySet<string>): Promise<Set<string>> {
   if (!(await hasCommits(git))) return new Set()
-  const tracked = await git.run(['ls-files', '-z'])
+  const lines = (await git.run(['ls-files', '-v', '-z'])).split('\0')
+  const tracked = lines.map((line) => line.slice(2))
+  const assumed = tracked.find((name, index) => /^[a-z]/.test(lines[index] ?? '') && ours.has(name))
+  if (assumed !== undefined) {
+    throw new DashkeepError(
+      `Cannot commit to ${path}: git is told to assume that ${assumed} is unchanged`,
+      {
+        kind: 'usage',
+        hint: `run \`git -C ${path} update-index --no-assume-unchanged ${assumed}\``,
+      },
+    )
+  }
   const changed = await git.run(['diff', 'HEAD', '--name-only', '--no-renames', '--relative', '-z'])
-  const clean = new Set(tracked.split('\0'))
+  const clean = new Set(tracked)
   for (const name of changed.split('\0')) clean.delete(name)
   return clean
 }

@@ -29,7 +29,9 @@ const keptVariables =
 /** Settings of the user that would change the output that is read here, or refuse or garble a commit. */
 const settings = [
   'color.ui=false',
+  'core.commentChar=#',
   'core.fsmonitor=false',
+  'core.ignoreStat=false',
   'core.safecrlf=false',
   'diff.relative=false',
   'i18n.commitEncoding=UTF-8',
