@@ -56,10 +56,9 @@ async function copyTo(
   const { signal } = limit
   const warnings = new Map<number, string>()
   const open = new Set(accounts)
-  let target: ObjectStore | undefined
   let copied = 0
   try {
-    target = await openCopy(copy, config, options)
+    await using target = await openCopy(copy, config, options)
     const stores = { source, target }
     const selection = { only: accounts, newerOnly: copy.newerOnly, now: now(), signal }
     for await (const plan of planCopy(stores, selection)) {
@@ -74,8 +73,6 @@ async function copyTo(
     const { message } = limit.explain(error)
     const missing = open.size > 0 ? open : accounts
     for (const accountId of missing) warnings.set(accountId, notCopied(copy, message))
-  } finally {
-    await target?.close()
   }
   log.info({ copy: copy.name, snapshots: copied }, 'copied')
   for (const reason of new Set(warnings.values()))

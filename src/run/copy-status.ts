@@ -68,9 +68,8 @@ export async function readCopy(
   const limit = createTimeLimit(options, limitOfReading)
   const { signal } = limit
   const accounts: CopiedAccount[] = []
-  let target: ObjectStore | undefined
   try {
-    target = await openCopy(copy, config, options)
+    await using target = await openCopy(copy, config, options)
     const stores = { source, target }
     for await (const lag of readCopyLag(stores, { only, newerOnly, now, signal })) {
       const takenAt = lag.newest?.takenAt
@@ -82,7 +81,5 @@ export async function readCopy(
     return { name, url, accounts, error: undefined }
   } catch (error) {
     return { name, url, accounts, error: limit.explain(error).message }
-  } finally {
-    await target?.close()
   }
 }

@@ -39,10 +39,9 @@ export async function findLate(config: Config, options: FindLateOptions): Promis
   }
   const fail = (error: Error) => void failures.push(error)
   try {
-    const store = await openArchive(config, options)
+    await using store = await openArchive(config, options)
     const checkSafely = (account: AccountConfig) => check(account, store).catch(fail)
     await pMap(config.accounts, checkSafely, { concurrency: LOOKUPS_AT_ONCE })
-    await store.close()
   } catch (error) {
     fail(error as Error)
   }

@@ -33,9 +33,8 @@ export async function openReader(
   const { env, signal, now: clock, progress } = terminal
   const opener = await openEncryption(config, env)
   const store = await openWatchedArchive(terminal, { config, log })
-  const dispose = { [Symbol.asyncDispose]: () => store.close() }
   await using cleanup = new AsyncDisposableStack()
-  cleanup.use(dispose)
+  cleanup.use(store)
   const now = clock()
   progress.begin('listing', { unit: 'file', counting: 'list' })
   const accountId =
@@ -46,7 +45,7 @@ export async function openReader(
   const { past } = splitByTime(folders, now)
   cleanup.move()
   const read = { opener, limits: scanLimitsOf(config), signal }
-  return { store, folders, past, read, ...dispose }
+  return { store, folders, past, read, [Symbol.asyncDispose]: store[Symbol.asyncDispose] }
 }
 
 /** Reads the manifest of the snapshot that a reference, by default the newest, means. */

@@ -43,27 +43,17 @@ interface Totals {
 export async function copy(terminal: Terminal, options: CopyVerbOptions): Promise<number> {
   const context = await createContext(terminal, options, ['store'])
   const { env, now, signal } = terminal
-  const target = chooseCopy(context.config, options.to)
-  const source = await openWatchedArchive(terminal, context)
-  try {
-    const accountId = await resolveAccountId(source, context.config, options.account, {
-      now: now(),
-      signal,
-    })
-    const stores = {
-      source,
-      target: await openCopy(target, context.config, { env, log: context.log }),
-    }
-    try {
-      return options.repair
-        ? await repair(terminal, options, { archive: source, copy: stores.target, accountId })
-        : await copyMissing(terminal, options, { stores, accountId, newerOnly: target.newerOnly })
-    } finally {
-      await stores.target.close()
-    }
-  } finally {
-    await source.close()
-  }
+  const chosen = chooseCopy(context.config, options.to)
+  await using archive = await openWatchedArchive(terminal, context)
+  const accountId = await resolveAccountId(archive, context.config, options.account, {
+    now: now(),
+    signal,
+  })
+  await using copyStore = await openCopy(chosen, context.config, { env, log: context.log })
+  if (options.repair)
+    return await repair(terminal, options, { archive, copy: copyStore, accountId })
+  const stores = { source: archive, target: copyStore }
+  return await copyMissing(terminal, options, { stores, accountId, newerOnly: chosen.newerOnly })
 }
 
 /** A store to copy to. The verb has no deadline. */

@@ -44,9 +44,7 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
   const { signal, env } = terminal
   const limits = scanLimitsOf(context.config)
   const reading = { limits, signal, opener: await openEncryption(context.config, env) }
-  const store = await openWatchedArchive(terminal, context)
-  await using stack = new AsyncDisposableStack()
-  stack.defer(() => store.close())
+  await using store = await openWatchedArchive(terminal, context)
   const now = terminal.now()
   const accountId = await resolveAccountId(store, context.config, options.account, { now, signal })
   const drills = await drillAll(terminal, store, { now, accountId, context, reading })

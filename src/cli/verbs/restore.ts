@@ -40,9 +40,7 @@ export async function restore(terminal: Terminal, options: RestoreOptions): Prom
   }
   const context = await createContext(terminal, options, needsOf(options))
   const map = await readMap(options, context)
-  await using stack = new AsyncDisposableStack()
-  const store = context.config.store && (await openWatchedArchive(terminal, context))
-  if (store) stack.defer(() => store.close())
+  await using store = context.config.store && (await openWatchedArchive(terminal, context))
   terminal.progress.begin('listing', { unit: 'file', counting: 'list' })
   const opened = await openSource(terminal, options, context, store)
   const totalBytes = opened.manifest && countFileBytes(opened.manifest)
