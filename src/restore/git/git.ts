@@ -13,7 +13,7 @@ const oldest = { major: 2, minor: 22 }
 /** Largest output of one call: room for half a million file names. */
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2
 
-/** How long the pipes of a finished git may stay open. */
+/** How long the pipes of a finished push may stay open. */
 const CLOSE_MS = 1000
 
 /** How often, and after what pause, a stopped git is asked whether it has ended, before it is killed. */
@@ -141,7 +141,8 @@ async function start(
   { folder, env, signal, input }: StartOptions,
 ): Promise<GitResult> {
   signal.throwIfAborted()
-  const hooks = args.includes('push') ? [] : withoutHooks
+  const isPush = args.includes('push')
+  const hooks = isPush ? [] : withoutHooks
   const child = spawn('git', [...settings, ...hooks, ...args], { cwd: folder, env, detached: true })
   const [, results, messages] = child.stdio
   const [output, complaint] = [collect(results), collect(messages)]
@@ -150,9 +151,9 @@ async function start(
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   try {
-    const [exitCode] = await once(child, 'exit', { signal })
-    // A process that git has left in the background can keep the pipes open.
-    await Promise.race([closed, wait(CLOSE_MS, undefined, { ref: false })])
+    // A process that a hook has left in the background can keep the pipes open.
+    const [exitCode] = await once(child, isPush ? 'exit' : 'close', { signal })
+    if (isPush) await Promise.race([closed, wait(CLOSE_MS, undefined, { ref: false })])
     if (exitCode === null) throw cannotStart({ code: 'a signal' })
     if (!output.isWhole()) throw cannotStart({ code: 'it printed too much' })
     return { exitCode, output: output.text(), complaint: complaint.text() }
