@@ -3,7 +3,7 @@ import { DashkeepError } from '../errors.ts'
 import { describeFileError, openFresh, readSmallFile } from '../local-files.ts'
 
 /** Only the owner can read the files: saved objects can contain names of people. */
-export const fileMode = 0o600
+const fileMode = 0o600
 
 /** A new file. It has another name until it is complete. */
 export interface NewFile extends AsyncDisposable {
