@@ -16,7 +16,10 @@ interface HeapBudget {
 }
 
 /** Creates a budget. `action` completes "Cannot …". The sizes are estimates. */
-export function createHeapBudget(action: string, heapBytes = usableHeapBytes()): HeapBudget {
+export function createHeapBudget(
+  action: string,
+  heapBytes = getHeapStatistics().heap_size_limit,
+): HeapBudget {
   let bytes = 0
   let entries = 0
   const isRoom = () => bytes <= MAX_SHARE * heapBytes
@@ -32,22 +35,8 @@ export function createHeapBudget(action: string, heapBytes = usableHeapBytes()):
       const mib = Math.round(heapBytes / 1024 ** 2)
       throw new DashkeepError(
         `Cannot ${action}: ${entries} objects take more than half of the memory that Node may use (${mib} MiB)`,
-        {
-          hint: 'raise the memory limit of the container, or set NODE_OPTIONS=--max-old-space-size=4096',
-        },
+        { hint: 'give Node more memory, for example with NODE_OPTIONS=--max-old-space-size=4096' },
       )
     },
   }
-}
-
-/**
- * Bytes that the heap may take without the process being killed. Node's own limit may be larger than a
- * small container (256 MiB in one of 128 MiB), where everything outside the heap needs room too.
- */
-export function usableHeapBytes(
-  heapLimit = getHeapStatistics().heap_size_limit,
-  containerLimit = process.constrainedMemory(),
-): number {
-  // 0 where there is no limit or none is known.
-  return containerLimit === 0 ? heapLimit : Math.min(heapLimit, containerLimit / 2)
 }
