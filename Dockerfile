@@ -18,12 +18,12 @@ COPY LICENSE package.json ./
 COPY --from=build /build/dist dist
 RUN ln -s /app/dist/main.cjs /usr/local/bin/dashkeep
 
-# Node looks for the cache of the user that runs it and of its own options.
+# Node looks for the cache under the number of the user that runs it.
 FROM program AS compiled
 COPY build/fill-compile-cache.sh ./
 RUN install -d -o 10001 "$NODE_COMPILE_CACHE"
 USER 10001:10001
-RUN sh fill-compile-cache.sh --initial-old-space-size=32 dist/main.cjs && chmod -R a+rX "$NODE_COMPILE_CACHE"
+RUN sh fill-compile-cache.sh dist/main.cjs && chmod -R a+rX "$NODE_COMPILE_CACHE"
 
 FROM program
 # Belongs to root: who can write it decides which code runs.
@@ -33,9 +33,8 @@ USER 10001:10001
 # The check requests /healthz of commands that serve HTTP (worker, web, status --listen). Other commands
 # are healthy while they run.
 HEALTHCHECK --interval=60s --timeout=10s --start-period=20s CMD ["node", "dist/health.cjs"]
-# dashkeep runs without a shell, so that signals reach it. V8 waits with its first collection of
-# everything until the heap has 32 MB. Node refuses this option in NODE_OPTIONS.
-ENTRYPOINT ["node", "--initial-old-space-size=32", "/usr/local/bin/dashkeep"]
+# dashkeep runs without a shell, so that signals reach it.
+ENTRYPOINT ["dashkeep"]
 # The arguments come last, so that a new value does not rebuild the layers above.
 ARG VERSION=0.1.0
 ARG REVISION=unknown

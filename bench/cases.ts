@@ -33,19 +33,16 @@ export const programs = {
 const dockerfile = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8')
 const [, imageEnv = ''] = /^ENV (.+)$/m.exec(dockerfile) ?? []
 
-/** The options of Node in the image. */
-const [, nodeOptions = ''] = /^ENTRYPOINT \["node", "(.+)", ".+"\]$/m.exec(dockerfile) ?? []
-
 /** The environment of the image, whose compile cache lies in the folder `$COMPILE_CACHE`. */
 const environment = imageEnv.replace('/app/compile-cache', '"$COMPILE_CACHE"')
 
 /** The command line of the image. */
 export function dashkeep(verb: string): string {
-  return `${environment} "$NODE" ${nodeOptions} "$DASHKEEP" ${verb}`
+  return `${environment} "$NODE" "$DASHKEEP" ${verb}`
 }
 
 /** Fills the compile cache as the build of the image does. */
-export const fillCompileCache = `${environment} PATH="$(dirname "$NODE"):$PATH" sh "$FILL_COMPILE_CACHE" ${nodeOptions} "$DASHKEEP"`
+export const fillCompileCache = `${environment} PATH="$(dirname "$NODE"):$PATH" sh "$FILL_COMPILE_CACHE" "$DASHKEEP"`
 
 export const emptyNode: Case = { name: 'empty Node', command: '"$NODE" -e 0', storesNothing: true }
 

@@ -20,7 +20,7 @@ const memoryLimit = 256 * 1024 ** 2
 const timeout = 600_000
 
 /** As the image runs it. */
-const node = ['--max-semi-space-size=1', '--max-old-space-size=128', '--initial-old-space-size=32']
+const node = ['--max-semi-space-size=1', '--max-old-space-size=128']
 
 /** Exports of an account come in turn, after the question whose token it is. */
 const requestsEach = types.length + 1
