@@ -174,7 +174,7 @@ it('output of git that arrives late is not lost', async () => {
   await backUp(1)
   changeObjects(trial, 'Another title')
   await backUp(2)
-  const late = `case "$*" in *" log "*) (sleep 2; exec git "$@") & exit 0;; esac`
+  const late = `case "$*" in *" log "*) (sleep 1.2; exec git "$@") & exit 0;; esac`
   const PATH = await makeGit(trial, `PATH='${process.env.PATH}'; ${late}; exec git "$@"`)
   expect((await backUp(3, { PATH })).exitCode).toBe(0)
   expect(subjectsOf(folder)).toEqual(['Shop: 14 added', 'Shop: 1 changed'])

@@ -31,8 +31,8 @@ const large: Answers = {
 }
 
 const stories: [what: string, answers: Answers, points: number][] = [
-  ['a backup of what has changed', changed, scaled(20, 400)],
-  ['a backup of what has not changed', unchanged, scaled(10, 200)],
+  ['a backup of what has changed', changed, scaled(12, 400)],
+  ['a backup of what has not changed', unchanged, scaled(6, 200)],
   ['a backup of a large export', large, scaled(2, 20)],
 ]
 

@@ -93,7 +93,7 @@ describe('a backup that is asked to stop by SIGTERM', () => {
         ...Array.from({ length: ofStore }, (_, store) => ({ store })),
         ...Array.from({ length: ofService }, (_, service) => ({ service })),
       ]
-      for (const hang of sample(requests, scaled(3, 40), 1)) {
+      for (const hang of sample(requests, scaled(2, 40), 1)) {
         await tryOne(`hanging at request ${JSON.stringify(hang)}`, hang)
       }
     },
