@@ -199,7 +199,7 @@ describe.skipIf(start === undefined)('a real S3 server', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^ok +store versioning: /m)
     expect(stdout).toMatch(
-      /^ok +store lock: a probe was locked .* and the server confirms the lock$/m,
+      /^ok +store lock: a test object was locked .* and the server confirms the lock$/m,
     )
     expect(stdout).toMatch(/^ok +store lock: files are locked in governance mode$/m)
     expect(stdout).toMatch(/^ok +store uploads: unfinished uploads can be listed and aborted$/m)
