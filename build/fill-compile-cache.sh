@@ -1,7 +1,7 @@
 #!/bin/sh
-# Compiles the program in $1 into the folder that NODE_COMPILE_CACHE names: runs the main job, then the client
-# of S3, which finds no server (exit code 1) after 13 s. With a fixed seed, V8 writes the same bytes each
-# time, so two builds of the image are the same.
+# Compiles the program in $1 into the folder that NODE_COMPILE_CACHE names: runs the main job, then
+# the client of S3, which finds no server (exit code 1) after 13 s. With a fixed seed, V8 writes the
+# same bytes each time, so two builds of the image are the same.
 set -eu
 TMPDIR=$(mktemp -d)
 export TMPDIR
