@@ -2,6 +2,7 @@ import { canOpen, explainUnreadable } from '../datafile/data-file.ts'
 import type { Opener } from '../datafile/encryption.ts'
 import type { SortedIndex } from '../export/content-digest.ts'
 import type { ScanLimits } from '../export/export-scanner.ts'
+import { createObjectScan } from '../export/scan-export.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey } from './archive.ts'
 import { type Change, createComparison, type NamedObject } from './compare.ts'
@@ -62,7 +63,9 @@ export async function compareWithPrevious(
     if (named[change].length < MAX_NAMED) named[change].push(object)
   })
   const key = dataFileKey(manifest, entry.file)
-  const reading = proveExport(store, key, entry, { ...options, onObject: comparison.seeOlder })
+  const { limits } = options
+  const scan = createObjectScan(entry.type, { limits, onObject: comparison.seeOlder })
+  const reading = proveExport(store, key, { file: entry.file, scan }, options)
   const { content, defect } = await reading.catch((error) => ({
     content: undefined,
     defect: explainUnreadable(error, options.signal),

@@ -7,6 +7,7 @@ import { createHeapBudget } from './heap-budget.ts'
 import type { Manifest } from './manifest.ts'
 import {
   exportOf,
+  indexObjects,
   proveFile,
   type ReadOptions,
   type StoredHit,
@@ -66,7 +67,7 @@ export async function diffType(
     return { ...none, unchanged: right.objects }
   }
   const touches = createObjectIndex({ touches: true })
-  const { index } = await scanObjects(after.store, after.manifest, type, {
+  const index = await indexObjects(after.store, after.manifest, type, {
     ...options,
     onObject: ({ id }, hit) => touches.add(id, hit),
   })

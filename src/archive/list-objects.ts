@@ -1,10 +1,12 @@
 // Tested by test/e2e/ls.test.ts
 
+import type { RawHit } from '../export/export-scanner.ts'
+import { asObject, findMembers, memberName, parsedValue, THE_HIT } from '../export/hit-members.ts'
 import { readUpdateTime } from '../objects/update-time.ts'
 import { compareValues } from '../order.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { Manifest } from './manifest.ts'
-import { type ReadOptions, readObjects } from './read-objects.ts'
+import { type ReadOptions, scanObjects } from './read-objects.ts'
 
 /** An object of a snapshot in a list. */
 export interface ListedObject {
@@ -16,7 +18,7 @@ export interface ListedObject {
   readonly updatedAt: string | null
 }
 
-/** Lists the objects of one type, sorted by title and id. Throws as `readObjects` does. */
+/** Lists the objects of one type, sorted by title and id. Throws as `scanObjects` does. */
 export async function listObjects(
   store: ObjectStore,
   manifest: Manifest,
@@ -24,16 +26,24 @@ export async function listObjects(
   read: ReadOptions,
 ): Promise<ListedObject[]> {
   const objects: ListedObject[] = []
-  for await (const { id, title, bytes } of readObjects(store, manifest, type, read)) {
-    objects.push({ type, id, title, bytes: bytes.length, updatedAt: updateTimeOf(bytes) })
-  }
+  await scanObjects(store, manifest, type, {
+    ...read,
+    onObject({ id, title }, hit) {
+      objects.push({ type, id, title, bytes: hit.bytes.length, updatedAt: updateTimeOf(hit) })
+    },
+  })
   return objects.toSorted(
     (a, b) => compareValues(a.title ?? '', b.title ?? '') || compareValues(a.id, b.id),
   )
 }
 
-/** The time in `updated_at` or, in the oldest form, in `_updatedAt`. */
-function updateTimeOf(bytes: Uint8Array): string | null {
-  const { _source: source } = JSON.parse(Buffer.from(bytes).toString())
-  return readUpdateTime(source?.updated_at ?? source?._updatedAt) ?? null
+const SOURCE = [memberName('_source')] as const
+/** In the oldest form of a hit, the name of the member begins with an underscore. */
+const TIMES = [memberName('updated_at'), memberName('_updatedAt')] as const
+
+/** The time of the last change according to the object; null when it has none. */
+function updateTimeOf(hit: RawHit): string | null {
+  const [source] = findMembers(hit, THE_HIT, SOURCE)
+  const [time, oldTime] = findMembers(hit, asObject(hit, source), TIMES)
+  return readUpdateTime(parsedValue(hit, time) ?? parsedValue(hit, oldTime)) ?? null
 }

@@ -1,13 +1,12 @@
 import { canOpen, type DataFile, proveDataFile } from '../datafile/data-file.ts'
 import { cannotOpen, OpenError, type Opener } from '../datafile/encryption.ts'
-import { defaultScanLimits, type RawHit, type ScanLimits } from '../export/export-scanner.ts'
-import type { HitSummary } from '../export/hit-summary.ts'
-import { createExportScan, type ExportContent } from '../export/scan-export.ts'
+import { defaultScanLimits, type ScanLimits } from '../export/export-scanner.ts'
+import type { Scan } from '../export/scan-export.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 /** Result of reading a stored export: one of these members. */
-interface ProvenExport {
-  readonly content?: ExportContent | undefined
+interface ProvenExport<Content> {
+  readonly content?: Content | undefined
   /** What is wrong with the file. */
   readonly defect?: string | undefined
   /** The stored bytes are sound, but no configured key opens the file. */
@@ -15,24 +14,21 @@ interface ProvenExport {
 }
 
 /**
- * Reads a stored export to its end. Compares its bytes with the manifest, and reads each object of the
- * document. `onObject` is called before the whole file is proven, so it also gets objects of a damaged
- * file. `drain` is awaited after each chunk and after the last object. Throws only when the store
- * cannot answer.
+ * Reads a stored export to its end. Compares its bytes with the manifest, and passes its content to
+ * `scan`. The scan comes before the proof, so it also gets objects of a damaged file. `drain` is awaited
+ * after each chunk and after the last object. Throws only when the store cannot answer.
  */
-export async function proveExport(
+export async function proveExport<Content>(
   store: ObjectStore,
   key: string,
-  { type, file }: { type: string; file: DataFile },
+  { file, scan }: { file: DataFile; scan: Scan<Content> },
   options: {
     limits?: ScanLimits | undefined
-    onObject?: (object: HitSummary, hit: RawHit) => void
     drain?: (() => Promise<void>) | undefined
     opener?: Opener | undefined
     signal?: AbortSignal | undefined
   } = {},
-): Promise<ProvenExport> {
-  const scan = createExportScan(type, options)
+): Promise<ProvenExport<Content>> {
   let failure: string | undefined
   /** Runs a step of the scan. After a failure it runs none: the rest is read to compare its bytes. */
   const attempt = <T>(step: () => T): T | undefined => {

@@ -3,9 +3,15 @@ import { PassThrough } from 'node:stream'
 import { canOpen, proveDataFile } from '../datafile/data-file.ts'
 import { cannotOpen, type Opener } from '../datafile/encryption.ts'
 import { DashkeepError } from '../errors.ts'
-import { defaultScanLimits, type RawHit, type ScanLimits } from '../export/export-scanner.ts'
-import type { HitSummary } from '../export/hit-summary.ts'
-import type { ExportContent } from '../export/scan-export.ts'
+import type { SortedIndex } from '../export/content-digest.ts'
+import { defaultScanLimits, type ScanLimits } from '../export/export-scanner.ts'
+import {
+  createExportScan,
+  createObjectScan,
+  type ExportContent,
+  type OnObject,
+  type Scan,
+} from '../export/scan-export.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey } from './archive.ts'
 import type { Manifest, ManifestExport } from './manifest.ts'
@@ -38,28 +44,47 @@ export function exportOf(manifest: Manifest, type: string): ManifestExport {
 }
 
 /**
- * Reads an export of a snapshot to its end and passes each object to `onObject`. A hit's bytes are valid
- * until `onObject` returns. The objects are proven only when this function returns. Throws an
- * `unverified` error when the file differs from the manifest, and an `OpenError` when no configured
- * key opens the file.
+ * Reads an export of a snapshot to its end and passes each object to `onObject`. The objects are proven
+ * only when this function returns. `drain` is awaited after each chunk and after the last object. Throws
+ * an `unverified` error when the file or its number of objects differs from the manifest, and an
+ * `OpenError` when no configured key opens the file.
  */
 export async function scanObjects(
   store: ObjectStore,
   manifest: Manifest,
   type: string,
-  options: ReadOptions & {
-    onObject?: (object: HitSummary, hit: RawHit) => void
-    drain?: () => Promise<void>
-  } = {},
-): Promise<ExportContent> {
-  const entry = exportOf(manifest, type)
-  const key = dataFileKey(manifest, entry.file)
-  if (!canOpen(entry.file, options.opener)) throw cannotOpen(key, undefined)
-  const { content, defect, unopened } = await proveExport(store, key, entry, options)
+  options: ReadOptions & { onObject: OnObject; drain?: () => Promise<void> },
+): Promise<void> {
+  await readExport(store, manifest, createObjectScan(type, options), { ...options, type })
+}
+
+/** Reads an export as `scanObjects` does. Returns the index of its objects. */
+export async function indexObjects(
+  store: ObjectStore,
+  manifest: Manifest,
+  type: string,
+  options: ReadOptions & { onObject: OnObject },
+): Promise<SortedIndex> {
+  const scan = createExportScan(type, options)
+  return (await readExport(store, manifest, scan, { ...options, type })).index
+}
+
+async function readExport<Content extends Pick<ExportContent, 'objects'>>(
+  store: ObjectStore,
+  manifest: Manifest,
+  scan: Scan<Content>,
+  options: ReadOptions & { type: string; drain?: () => Promise<void> },
+): Promise<Content> {
+  const { file, objects } = exportOf(manifest, options.type)
+  const key = dataFileKey(manifest, file)
+  if (!canOpen(file, options.opener)) throw cannotOpen(key, undefined)
+  const { content, defect, unopened } = await proveExport(store, key, { file, scan }, options)
   options.signal?.throwIfAborted()
   if (unopened !== undefined) throw unopened
-  if (content !== undefined) return content
-  throw damaged(defect)
+  if (content === undefined) throw damaged(defect)
+  if (content.objects !== objects)
+    throw damaged(`${key}: it holds ${content.objects} objects instead of ${objects}`)
+  return content
 }
 
 /**
@@ -91,8 +116,9 @@ export async function proveFile(
   type: string,
   options: ReadOptions = {},
 ): Promise<void> {
-  const entry = exportOf(manifest, type)
-  const { defect } = await proveExport(store, dataFileKey(manifest, entry.file), entry, options)
+  const scan = createObjectScan(type, { ...options, onObject: () => {} })
+  const { file } = exportOf(manifest, type)
+  const { defect } = await proveExport(store, dataFileKey(manifest, file), { file, scan }, options)
   options.signal?.throwIfAborted()
   if (defect !== undefined) throw damaged(defect)
 }
@@ -106,8 +132,7 @@ function damaged(defect: string | undefined): DashkeepError {
 
 /**
  * Yields the objects of an export in the order received. Keeps only a few in memory. The file is proven
- * only at the end of the iteration, which then throws as `scanObjects` does. It also throws when the
- * number of objects differs from the manifest.
+ * only at the end of the iteration, which then throws as `scanObjects` does.
  */
 export async function* readObjects(
   store: ObjectStore,
@@ -124,7 +149,7 @@ export async function* readObjects(
     ...options,
     signal,
     onObject: ({ id, title }, { bytes }) =>
-      void seen.push({ id, title, bytes: Uint8Array.from(bytes) }),
+      void seen.push({ id, title, bytes: Buffer.from(bytes) }),
     async drain() {
       if (seen.length === 0 || pieces.write(seen.splice(0))) return
       await once(pieces, 'drain', { signal })
@@ -134,18 +159,8 @@ export async function* readObjects(
     () => pieces.end(),
     (error: Error) => pieces.destroy(error),
   )
-  let yielded = 0
   try {
-    for await (const piece of pieces) {
-      yielded += piece.length
-      yield* piece
-    }
-    const { file, objects } = exportOf(manifest, type)
-    if (yielded !== objects) {
-      throw damaged(
-        `${dataFileKey(manifest, file)}: it holds ${yielded} objects instead of ${objects}`,
-      )
-    }
+    for await (const piece of pieces) yield* piece
   } finally {
     stop.abort()
     await reading.catch(() => {})

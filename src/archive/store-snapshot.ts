@@ -1,5 +1,6 @@
 import { proveStoredBytes } from '../datafile/data-file.ts'
 import { DashkeepError } from '../errors.ts'
+import { createObjectScan } from '../export/scan-export.ts'
 import {
   encodeReadable,
   fileKey,
@@ -81,8 +82,9 @@ async function readBack(
   if (finder === undefined) {
     defect = (await proveStoredBytes(store, key, entry.file, { signal }))?.detail
   } else {
-    const options = { signal, opener, limits, onObject: finder.see }
-    defect = (await proveExport(store, key, entry, options)).defect
+    const scan = createObjectScan(entry.type, { limits, onObject: finder.see })
+    const { file } = entry
+    defect = (await proveExport(store, key, { file, scan }, { signal, opener, limits })).defect
   }
   if (defect !== undefined) throw notStored(key, defect)
 }

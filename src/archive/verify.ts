@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { OpenError, Opener } from '../datafile/encryption.ts'
 import type { ScanLimits } from '../export/export-scanner.ts'
-import type { ExportContent } from '../export/scan-export.ts'
+import { createExportScan, type ExportContent } from '../export/scan-export.ts'
 import { type ObjectStore, ObjectTooLargeError } from '../store/object-store.ts'
 import {
   dataFileKey,
@@ -147,7 +147,9 @@ function createVerifier(store: ObjectStore, options: VerifyOptions) {
     entry: ManifestExport,
   ): Promise<{ problem?: string | undefined; unopened?: OpenError | undefined }> {
     const options = { limits: scanLimits, opener, signal }
-    const { content, defect, unopened } = await proveExport(store, key, entry, options)
+    const scan = createExportScan(entry.type, options)
+    const { file } = entry
+    const { content, defect, unopened } = await proveExport(store, key, { file, scan }, options)
     return { problem: content === undefined ? defect : compareContent(content, entry), unopened }
   }
 

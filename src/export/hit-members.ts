@@ -147,6 +147,13 @@ export function textOf(hit: RawHit, member: number): string | undefined {
     : hit.bytes.toString('utf8', start + 1, end - 1)
 }
 
+/** The value of a member, parsed; undefined for `NO_MEMBER`. */
+export function parsedValue(hit: RawHit, member: number): unknown {
+  if (member === NO_MEMBER) return undefined
+  const start = offset(hit, member, MEMBER.value)
+  return JSON.parse(hit.bytes.toString('utf8', start, offset(hit, member, MEMBER.valueEnd)))
+}
+
 /** One of the offsets of a member, named in `MEMBER`. */
 export function offset({ members }: RawHit, member: number, which: number): number {
   return members[member + which] as number

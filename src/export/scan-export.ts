@@ -26,17 +26,43 @@ export interface ExportContent {
 }
 
 /** Reads an export document that arrives in chunks. */
-export interface ExportScan {
+export interface Scan<Content> {
   /** Takes the next bytes. Throws when they cannot belong to an export document. */
   feed(chunk: Uint8Array): void
   /** Throws when the document is not complete. */
-  end(): ExportContent
+  end(): Content
+}
+
+/** A scan that finds what a manifest records of an export. */
+export interface ExportScan extends Scan<ExportContent> {
   /** The `kibanaVersion`, once it is known. */
   kibanaVersion(): string | undefined
   /** Number of objects so far. */
   objects(): number
   /** Frees the memory of a scan that has failed. */
   discard(): void
+}
+
+/** Receives an object and its hit, whose bytes are valid until the function returns. */
+export type OnObject = (object: HitSummary, hit: RawHit) => void
+
+/** Creates a scan that only passes the objects of an export of one type to `onObject`. */
+export function createObjectScan(
+  type: string,
+  { limits, onObject }: { limits?: ScanLimits | undefined; onObject: OnObject },
+): Scan<Pick<ExportContent, 'objects'>> {
+  let objects = 0
+  const scanner = createExportScanner((hit) => {
+    objects += 1
+    onObject(summarizeHit(hit, type), hit)
+  }, limits)
+  return {
+    feed: scanner.feed,
+    end() {
+      scanner.end()
+      return { objects }
+    },
+  }
 }
 
 /**
@@ -47,7 +73,7 @@ export function createExportScan(
   type: string,
   options: {
     limits?: ScanLimits | undefined
-    onObject?: (object: HitSummary, hit: RawHit) => void
+    onObject?: OnObject
     onMembers?: (members: ExportMembers) => void
   } = {},
 ): ExportScan {
