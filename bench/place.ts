@@ -3,8 +3,13 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3'
-import pMap from 'p-map'
+import {
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteObjectsCommand,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3'
 import { createS3Store } from '../src/store/s3/store.ts'
 
 /** Where commands store data: a folder or a bucket. Disposing removes it. */
@@ -66,7 +71,7 @@ export async function makeBucketPlace(endpoint: string): Promise<Place> {
   await client.send(new CreateBucketCommand({ Bucket: bucket }))
   return {
     name: 'S3',
-    makeSpot: async () => makePrefix({ endpoint, region, bucket, prefix: randomUUID() }),
+    makeSpot: async () => makePrefix(client, { endpoint, region, bucket, prefix: randomUUID() }),
     async [Symbol.asyncDispose]() {
       await client.send(new DeleteBucketCommand({ Bucket: bucket }))
       client.destroy()
@@ -74,12 +79,10 @@ export async function makeBucketPlace(endpoint: string): Promise<Place> {
   }
 }
 
-function makePrefix(at: {
-  endpoint: string
-  region: string
-  bucket: string
-  prefix: string
-}): Spot {
+function makePrefix(
+  client: S3Client,
+  at: { endpoint: string; region: string; bucket: string; prefix: string },
+): Spot {
   const { endpoint, region, bucket, prefix } = at
   const store = createS3Store({ ...at, env: process.env })
   return {
@@ -98,7 +101,12 @@ function makePrefix(at: {
       return sum
     },
     async [Symbol.asyncDispose]() {
-      await pMap(store.list(''), ({ key }) => store.remove(key), { concurrency: 16 })
+      const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: `${prefix}/` })
+      for await (const { Contents: found = [] } of pages) {
+        const Objects = found.map(({ Key }) => ({ Key }))
+        if (found.length > 0)
+          await client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects } }))
+      }
       await store.close()
     },
   }

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
-import { dashkeep } from './cases.ts'
+import { dashkeep, dashkeepInContainer } from './cases.ts'
 import { addObjects, fillAccounts } from './many-snapshots.ts'
 import { measure } from './measure.ts'
-import type { Place } from './place.ts'
+import type { Place, Spot } from './place.ts'
 import { firstAccountId } from './service.ts'
 
 /** Size of the archive that the pages show. */
@@ -34,13 +34,12 @@ const AGAIN = 15
 const READERS = 10
 const dayMs = 24 * 3600_000
 
-/** Fills an archive, serves it with `dashkeep web`, and measures its pages from outside. */
+/** Fills the spot, serves it with `dashkeep web`, and measures its pages from outside. */
 export async function measureWeb(
-  place: Place,
+  { place, spot }: { place: Place; spot: Spot },
   sizes: WebSizes,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<WebResult> {
-  await using spot = await place.makeSpot()
   const newest = new Date(Date.now() - 3600_000)
   await fillAccounts(spot, { ...sizes, newest })
   const accountId = firstAccountId - 1
@@ -121,7 +120,7 @@ async function clickAll(
 
 /** Starts `dashkeep web` and opens it as a browser does. */
 async function startServer(env: Readonly<Record<string, string | undefined>>) {
-  const command = `exec env ${dashkeep('web --json --listen 127.0.0.1:0 --max-age 26h')}`
+  const command = `exec env ${dashkeepInContainer('web --json --listen 127.0.0.1:0 --max-age 26h')}`
   const child = spawn('bash', ['-c', command], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const closed = once(child, 'close')
   const [line] = await once(createInterface(child.stdout), 'line')

@@ -35,7 +35,9 @@ export function createHeapBudget(
       const mib = Math.round(heapBytes / 1024 ** 2)
       throw new DashkeepError(
         `Cannot ${action}: ${entries} objects take more than half of the memory that Node may use (${mib} MiB)`,
-        { hint: 'give Node more memory, for example with NODE_OPTIONS=--max-old-space-size=4096' },
+        {
+          hint: 'give the container more memory, or set NODE_OPTIONS=--max-old-space-size=4096 (MiB)',
+        },
       )
     },
   }
