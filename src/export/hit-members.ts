@@ -74,7 +74,8 @@ function findEscaped(
   names: readonly MemberName[],
   found: number[],
 ): void {
-  const [start, end] = [offset(hit, member, MEMBER.key), offset(hit, member, MEMBER.keyEnd)]
+  const start = offset(hit, member, MEMBER.key)
+  const end = offset(hit, member, MEMBER.keyEnd)
   if (!hasEscape(hit.bytes, start, end)) return
   const key = JSON.parse(hit.bytes.toString('utf8', start, end)) as string
   for (const [index, { text }] of names.entries()) if (key === text) found[index] = member
@@ -82,7 +83,8 @@ function findEscaped(
 
 /** Whether the member's key has exactly these bytes, with its quotes. */
 export function hasKey(hit: RawHit, member: number, key: Uint8Array): boolean {
-  const [start, end] = [offset(hit, member, MEMBER.key), offset(hit, member, MEMBER.keyEnd)]
+  const start = offset(hit, member, MEMBER.key)
+  const end = offset(hit, member, MEMBER.keyEnd)
   return standsThere(hit.bytes, start, end, key)
 }
 
