@@ -56,8 +56,8 @@ export function createCache<Value>(
   }
 }
 
-/** Bytes of manifests kept, about 10,000 of them. */
-const MAX_MANIFEST_BYTES = 16 * 1024 * 1024
+/** Bytes of manifests kept, about 5,000 of them. */
+const MAX_MANIFEST_BYTES = 8 * 1024 * 1024
 
 /**
  * Returns the same store, which keeps manifests in memory: a manifest never changes once it is written.

@@ -89,8 +89,8 @@ const MAX_FOUND_CHARACTERS = 8_000_000
 const OVERHEAD = 250
 /** Manifests read at once. */
 const CONCURRENCY = 16
-/** Snapshots of listed accounts that are kept: about 15 MB. */
-const MAX_SNAPSHOTS = 10_000
+/** Snapshots of listed accounts that are kept: about 8 MB. */
+const MAX_SNAPSHOTS = 5_000
 /** A listing of an account is kept for so long, and one that lacks a snapshot for so long. */
 const LISTING_MS = 60_000
 const LACKING_MS = 5_000
