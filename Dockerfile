@@ -11,7 +11,8 @@ RUN npm run build
 FROM node:24-bookworm-slim AS program
 # A small space for young objects frees buffers soon, so a large export takes half the memory. Node would
 # fill all memory of the container with old objects, and be killed before it collects them. With one
-# arena per thread, malloc would keep 15 MB of freed memory. A worker listens on loopback by default, which cannot be reached from outside the container.
+# arena per thread, malloc would keep 15 MB of freed memory. A worker listens on loopback by default,
+# which cannot be reached from outside the container.
 ENV NODE_ENV=production NODE_OPTIONS="--max-semi-space-size=1 --max-old-space-size-percentage=50" NODE_COMPILE_CACHE=/app/compile-cache MALLOC_ARENA_MAX=1 DASHKEEP_LISTEN=0.0.0.0:5337
 WORKDIR /app
 COPY LICENSE package.json ./

@@ -41,9 +41,14 @@ export function dashkeep(verb: string): string {
   return `${environment} "$NODE" "$DASHKEEP" ${verb}`
 }
 
-/** The same in a container of 256 MiB, where Node may use half of that for its heap. */
+const containerMiB = 256
+
+/** The same as in a container of 256 MiB: Node takes its share for objects from that. */
 export function dashkeepInContainer(verb: string): string {
-  return dashkeep(verb).replace('--max-old-space-size-percentage=50', '--max-old-space-size=128')
+  return dashkeep(verb).replace(
+    /--max-old-space-size-percentage=(\d+)/,
+    (_, percentage) => `--max-old-space-size=${(containerMiB * percentage) / 100}`,
+  )
 }
 
 /** Fills the compile cache as the build of the image does. */

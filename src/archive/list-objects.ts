@@ -8,6 +8,10 @@ import type { ObjectStore } from '../store/object-store.ts'
 import type { Manifest } from './manifest.ts'
 import { type ReadOptions, scanObjects } from './read-objects.ts'
 
+const SOURCE = [memberName('_source')] as const
+/** In the oldest form of a hit, the name of the member begins with an underscore. */
+const TIMES = [memberName('updated_at'), memberName('_updatedAt')] as const
+
 /** An object of a snapshot in a list. */
 export interface ListedObject {
   readonly type: string
@@ -36,10 +40,6 @@ export async function listObjects(
     (a, b) => compareValues(a.title ?? '', b.title ?? '') || compareValues(a.id, b.id),
   )
 }
-
-const SOURCE = [memberName('_source')] as const
-/** In the oldest form of a hit, the name of the member begins with an underscore. */
-const TIMES = [memberName('updated_at'), memberName('_updatedAt')] as const
 
 /** The time of the last change according to the object; null when it has none. */
 function updateTimeOf(hit: RawHit): string | null {

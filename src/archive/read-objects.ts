@@ -149,7 +149,7 @@ export async function* readObjects(
     ...options,
     signal,
     onObject: ({ id, title }, { bytes }) =>
-      void seen.push({ id, title, bytes: Buffer.from(bytes) }),
+      void seen.push({ id, title, bytes: Uint8Array.from(bytes) }),
     async drain() {
       if (seen.length === 0 || pieces.write(seen.splice(0))) return
       await once(pieces, 'drain', { signal })

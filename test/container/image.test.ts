@@ -123,6 +123,14 @@ describe.skipIf(!containersWanted)('the image, with everything taken away', { ti
     expect(await docker('run', '--rm', ...command)).toMatch(/\/tar\n$/)
   })
 
+  it('uses half of the memory of the container for objects, so that it collects before it is killed', async () => {
+    const limit = 'console.log(v8.getHeapStatistics().heap_size_limit / 1024 ** 2)'
+    const options = ['--memory=256m', '--memory-swap=256m', '--entrypoint=node']
+    const printed = await docker('run', '--rm', ...options, 'dashkeep-test', '--eval', limit)
+    // V8 adds the space for young objects.
+    expect(Number(printed)).toBe(128 + 3)
+  })
+
   it('has the command dashkeep for exec, with the same options of Node', async () => {
     await using container = startContainer(['sandbox'])
     await until('it serves', () => container.stdout().includes('The service runs'))

@@ -19,7 +19,7 @@ const shards = [0, 1, 2, 3, 4, 5, 6, 7]
 const memoryLimit = 256 * 1024 ** 2
 const timeout = 600_000
 
-/** As the image runs it. */
+/** As the image runs it in a container with this limit. */
 const node = ['--max-semi-space-size=1', '--max-old-space-size=128']
 
 /** Exports of an account come in turn, after the question whose token it is. */
