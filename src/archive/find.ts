@@ -180,17 +180,18 @@ export interface Candidate {
  * Finds the one object that matches best. Throws a `usage` error that lists the candidates when
  * several match equally well, or the nearest objects when none matches. Throws an `unverified` error
  * when a file is damaged; with `onUnreadable`, only when no object in the other files matches. Throws
- * an `OpenError` when no file could be read and the key is the reason.
+ * an `OpenError` when no file could be read and the key is the reason. `unreadBefore` is the number of
+ * files, such as manifests, that could not be read before: they too may hold the object.
  */
 export async function findOne(
   exports: readonly StoredExport[],
   query: ObjectQuery,
-  options: SearchOptions = {},
+  { unreadBefore = 0, ...options }: SearchOptions & { unreadBefore?: number } = {},
 ): Promise<Candidate> {
   const nearest = createNearest(query.text)
   const watched = watchReading(options)
   let best = Number.POSITIVE_INFINITY
-  let unread = 0
+  let unread = unreadBefore
   const found = new Map<string, Candidate>()
   for (const stored of exports) {
     const { type, last } = stored

@@ -59,3 +59,13 @@ export async function proveExport<Content>(
   await options.drain?.()
   return content === undefined ? { defect: `${key}: ${failure}` } : { content }
 }
+
+/** Returns what is wrong when an export holds another number of objects than its manifest says. */
+export function findMiscount(
+  content: { readonly objects: number },
+  entry: { readonly objects: number },
+): string | undefined {
+  return content.objects === entry.objects
+    ? undefined
+    : `it holds ${content.objects} objects instead of ${entry.objects}`
+}

@@ -15,7 +15,7 @@ import {
 import type { ObjectStore } from '../store/object-store.ts'
 import { dataFileKey } from './archive.ts'
 import type { Manifest, ManifestExport } from './manifest.ts'
-import { proveExport } from './prove-export.ts'
+import { findMiscount, proveExport } from './prove-export.ts'
 
 /** Options for reading objects of the archive. */
 export interface ReadOptions {
@@ -75,15 +75,15 @@ async function readExport<Content extends Pick<ExportContent, 'objects'>>(
   scan: Scan<Content>,
   options: ReadOptions & { type: string; drain?: () => Promise<void> },
 ): Promise<Content> {
-  const { file, objects } = exportOf(manifest, options.type)
+  const entry = exportOf(manifest, options.type)
+  const { file } = entry
   const key = dataFileKey(manifest, file)
   if (!canOpen(file, options.opener)) throw cannotOpen(key, undefined)
   const { content, defect, unopened } = await proveExport(store, key, { file, scan }, options)
   options.signal?.throwIfAborted()
   if (unopened !== undefined) throw unopened
   if (content === undefined) throw damaged(defect)
-  if (content.objects !== objects)
-    throw damaged(`${key}: it holds ${content.objects} objects instead of ${objects}`)
+  refuseMiscount(key, content, entry)
   return content
 }
 
@@ -108,7 +108,7 @@ export async function copyExport(
 
 /**
  * Proves the file of an export. If no configured key opens the file, proves only its stored bytes.
- * Throws an `unverified` error when the file differs from the manifest.
+ * Throws an `unverified` error when the file or its number of objects differs from the manifest.
  */
 export async function proveFile(
   store: ObjectStore,
@@ -117,10 +117,22 @@ export async function proveFile(
   options: ReadOptions = {},
 ): Promise<void> {
   const scan = createObjectScan(type, { ...options, onObject: () => {} })
-  const { file } = exportOf(manifest, type)
-  const { defect } = await proveExport(store, dataFileKey(manifest, file), { file, scan }, options)
+  const entry = exportOf(manifest, type)
+  const { file } = entry
+  const key = dataFileKey(manifest, file)
+  const { content, defect } = await proveExport(store, key, { file, scan }, options)
   options.signal?.throwIfAborted()
   if (defect !== undefined) throw damaged(defect)
+  if (content !== undefined) refuseMiscount(key, content, entry)
+}
+
+function refuseMiscount(
+  key: string,
+  content: Pick<ExportContent, 'objects'>,
+  entry: ManifestExport,
+): void {
+  const miscount = findMiscount(content, entry)
+  if (miscount !== undefined) throw damaged(`${key}: ${miscount}`)
 }
 
 function damaged(defect: string | undefined): DashkeepError {

@@ -21,7 +21,7 @@ import {
   type ManifestExport,
   maxManifestBytes,
 } from './manifest.ts'
-import { proveExport } from './prove-export.ts'
+import { findMiscount, proveExport } from './prove-export.ts'
 
 /** A difference between the archive and a manifest. */
 interface Defect {
@@ -203,9 +203,8 @@ const noFiles: FilesRead = {
 
 /** Compares the content of a file with its description in the manifest. */
 function compareContent(content: ExportContent, entry: ManifestExport): string | undefined {
-  if (content.objects !== entry.objects) {
-    return `it holds ${content.objects} objects instead of ${entry.objects}`
-  }
+  const miscount = findMiscount(content, entry)
+  if (miscount !== undefined) return miscount
   if (content.kibanaVersion !== entry.kibanaVersion) {
     return `it is of kibanaVersion ${content.kibanaVersion} instead of ${entry.kibanaVersion}`
   }

@@ -54,6 +54,16 @@ describe('the objects of two snapshots', () => {
     expect(found.changed).toEqual([{ id: 'search:changed', title: 'After' }])
   })
 
+  it('are not compared when a manifest has another number of them than its file', async () => {
+    const same = { search: [hitOf('search:a', { title: 'A' })] }
+    const { left, right } = await compare(same, same)
+    const exports = right.manifest.exports.map((entry) => ({ ...entry, objects: 7 }))
+    const wrong = { ...right, manifest: { ...right.manifest, exports } }
+    const message = /it holds 1 objects instead of 7/
+    await expect(diffType(left, wrong, 'search')).rejects.toThrow(message)
+    await expect(diffType(wrong, left, 'search')).rejects.toThrow(message)
+  })
+
   it('are told apart as plain sets of them say', async () => {
     const state = fc.constantFrom(undefined, 'a', 'b')
     const account = fc.array(fc.tuple(state, fc.nat(1)), { minLength: 5, maxLength: 5 })

@@ -401,6 +401,18 @@ describe('a damaged archive', () => {
     }
   })
 
+  it('makes history report a damaged manifest when no other snapshot has the object', async () => {
+    await using trial = await startWithHistory()
+    const [first] = await trial.snapshots()
+    const key = `${shopId}/${first}/manifest.json`
+    await flip(trial, key)
+    const id = String(sampleObjects().search[0]?._id)
+    const { exitCode, stderr } = await trial.runAt(now, ['history', id])
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain(key)
+    expect(stderr).toContain('in the files that can be read')
+  })
+
   it('makes find and history skip what is damaged and report it', async () => {
     await using trial = await startWithHistory()
     const [, second] = await trial.snapshots()

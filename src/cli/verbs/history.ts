@@ -68,7 +68,8 @@ async function findObject(
   if (found !== undefined) return found
   if (problems.size > known) return { type, id: text, title: undefined }
   try {
-    return await findOne(exports, createObjectQuery(text), read)
+    const unreadBefore = timeline.unreadable.length
+    return await findOne(exports, createObjectQuery(text), { ...read, unreadBefore })
   } catch (error) {
     if (!(error instanceof DashkeepError) || error.kind !== 'unverified') throw error
     problems.add(error.message)
