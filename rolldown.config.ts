@@ -33,7 +33,12 @@ export const program = {
     entryFileNames: '[name].cjs',
     chunkFileNames: 'program/[name]-[hash].cjs',
     // One file for all that every verb needs, which would otherwise be fifteen.
-    codeSplitting: { groups: [{ name: 'cli', test: /\/src\/cli\/run\.ts$/ }] },
+    codeSplitting: {
+      groups: [
+        { name: 'cli', test: /\/src\/cli\/run\.ts$/ },
+        { name: 'export', test: /\/src\/export\// },
+      ],
+    },
   },
 } satisfies RolldownOptions
 

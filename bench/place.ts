@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -24,6 +24,7 @@ export interface Spot extends AsyncDisposable {
   /** `TARGET`, and the same address in the formats of dashkeep and restic. */
   readonly env: Readonly<Record<string, string>>
   put(key: string, body: Uint8Array): Promise<void>
+  get(key: string): Promise<unknown>
   /** Total bytes of the stored files. */
   storedBytes(): Promise<number>
 }
@@ -51,6 +52,7 @@ async function makeFolder(folder: string): Promise<Spot> {
       await mkdir(dirname(path), { recursive: true })
       await writeFile(path, body)
     },
+    get: (key) => readFile(join(folder, key)),
     async storedBytes() {
       const entries = await readdir(folder, { recursive: true, withFileTypes: true })
       const files = entries.filter((entry) => entry.isFile())
@@ -95,6 +97,7 @@ function makePrefix(
       AWS_DEFAULT_REGION: region,
     },
     put: (key, body) => store.put(key, body),
+    get: (key) => store.get(key, { maxBytes: Number.POSITIVE_INFINITY }),
     async storedBytes() {
       let sum = 0
       for await (const { size } of store.list('')) sum += size

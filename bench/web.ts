@@ -24,6 +24,16 @@ export interface WebResult {
   readonly peakBytes: number | undefined
 }
 
+/** What the pages show. */
+interface Filled {
+  readonly sizes: WebSizes
+  readonly place: Place
+  readonly spot: Spot
+  /** Two snapshots of the account with many objects, newest first. */
+  readonly large: string
+  readonly another: string
+}
+
 /** A page as the browser gets it. */
 interface Answer {
   readonly text: string
@@ -32,6 +42,8 @@ interface Answer {
 
 const AGAIN = 15
 const READERS = 10
+/** How long a user looks at the page of an account before the next click. */
+const LOOK_MS = 1000
 const dayMs = 24 * 3600_000
 
 /** Fills the spot, serves it with `dashkeep web`, and measures its pages from outside. */
@@ -48,21 +60,20 @@ export async function measureWeb(
   await addObjects(spot, { accountId, objects: 1, takenAt: new Date(newest.getTime() - dayMs) })
   const takenAt = new Date(newest.getTime() - 2 * dayMs)
   const another = await addObjects(spot, { accountId, objects, takenAt })
-  return await measurePages({ ...env, ...spot.env }, { sizes, place, large, another })
+  return await measurePages({ ...env, ...spot.env }, { sizes, place, spot, large, another })
 }
 
 async function measurePages(
   env: Readonly<Record<string, string | undefined>>,
-  {
-    sizes,
-    place,
-    large,
-    another,
-  }: { sizes: WebSizes; place: Place; large: string; another: string },
+  { sizes, place, spot, large, another }: Filled,
 ): Promise<WebResult> {
-  const rows: { name: string; ms: number[] }[] = []
+  const rows: { name: string; ms: readonly number[] }[] = []
   const add = (name: string, ...ms: number[]) => void rows.push({ name, ms })
   const account = firstAccountId + Math.floor(sizes.accounts / 2)
+  const owner = firstAccountId - 1
+  const snapshots = `/accounts/${owner}/snapshots`
+  const table = `${snapshots}/${large}`
+  const what = `table of ${sizes.objects} objects`
   const begun = performance.now()
   await using server = await startServer(env)
   add('from the command to the first page', (await server.get('/')) && performance.now() - begun)
@@ -76,21 +87,44 @@ async function measurePages(
   }
   await repeat('Accounts', '/')
   await repeat(`Account of ${sizes.snapshots} snapshots`, `/accounts/${account}`)
-  const snapshots = `/accounts/${firstAccountId - 1}/snapshots`
-  const table = `${snapshots}/${large}`
-  await repeat(`table of ${sizes.objects} objects`, table)
-  await repeat(`table of another ${sizes.objects} objects`, `${snapshots}/${another}`)
+  await server.get(`/accounts/${owner}`)
+  await wait(LOOK_MS)
+  await repeat(`${what}, from the page of its account`, table)
+  await repeat(`another ${what}`, `${snapshots}/${another}`)
   await repeat('table, sorted and searched', `${table}?q=orders&sort=-title`)
   await repeat('Object', `${table}/object?id=search:orders`)
   await repeat('Versions', `/accounts/${account}/history?id=search:orders`)
   const verb = dashkeep(`history search:orders --account ${account} --json`)
   add('dashkeep history', (await measure(verb, { env })).seconds * 1000)
   add(`each page while ${READERS} readers click`, ...(await clickAll(server, sizes)))
+  const peakBytes = await server.peakBytes()
+  add(`${what}, as the first page of all`, await firstOfAll(env, table))
+  add(`${what}: its file alone`, ...(await readAlone(spot, `${owner}/${large}/search.json`)))
   return {
     title: `${sizes.accounts} accounts of ${sizes.snapshots} snapshots, ${place.name}`,
     rows,
-    peakBytes: await server.peakBytes(),
+    peakBytes,
   }
+}
+
+/** Milliseconds until a server that has just started answers its first request. */
+async function firstOfAll(
+  env: Readonly<Record<string, string | undefined>>,
+  path: string,
+): Promise<number> {
+  await using server = await startServer(env)
+  return (await server.get(path)).ms
+}
+
+/** Milliseconds to read a file with one request and nothing else. */
+async function readAlone(spot: Spot, key: string): Promise<number[]> {
+  const times: number[] = []
+  for (let round = 0; round < AGAIN; round += 1) {
+    const begun = performance.now()
+    await spot.get(key)
+    times.push(performance.now() - begun)
+  }
+  return times
 }
 
 /** Requests a snapshot and the versions of an object of each account. Each reader has its own accounts. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { OpenError } from '../datafile/encryption.ts'
 import { DashkeepError, type ErrorKind } from '../errors.ts'
 import type { RawHit } from '../export/export-scanner.ts'
-import type { HitSummary } from '../export/hit-summary.ts'
+import type { HitName } from '../export/hit-summary.ts'
 import type { JsonObject, JsonValue } from '../objects/lossless-json.ts'
 import {
   createNearest,
@@ -99,7 +99,7 @@ export function createTextSearch(pattern: string, options: ReadOptions = {}): Te
       current = { picked: [], next: 0, from, canStop: true }
       const stop = new AbortController()
       const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])])
-      const pick = ({ id, title }: HitSummary, { bytes }: RawHit) => {
+      const pick = ({ id, title }: HitName, { bytes }: RawHit) => {
         // At least one object is searched, so that the next search begins after it.
         if (current.canStop && current.next > current.from && isOver()) stop.abort()
         signal.throwIfAborted()
@@ -195,7 +195,7 @@ export async function findOne(
   const found = new Map<string, Candidate>()
   for (const stored of exports) {
     const { type, last } = stored
-    const pick = ({ id, title }: HitSummary) => {
+    const pick = ({ id, title }: HitName) => {
       const rank = query.rank({ id, title })
       if (rank === undefined && best === Number.POSITIVE_INFINITY) seeBoth(nearest, id, title)
       return rank === undefined || rank > best ? undefined : { id, title, rank }
@@ -232,7 +232,7 @@ export async function findById(
   const watched = watchReading(options)
   for (const stored of exports.toReversed()) {
     const { type, last: snapshot } = stored
-    const pick = (object: HitSummary): Candidate | undefined =>
+    const pick = (object: HitName): Candidate | undefined =>
       object.id === id ? { type, id, title: object.title, snapshot } : undefined
     const found = (await watched.pick(stored, pick))?.at(-1)
     if (found !== undefined) return found
@@ -257,7 +257,7 @@ function watchReading({ onUnreadable, ...options }: SearchOptions) {
   return {
     async pick<Item>(
       stored: StoredExport,
-      pick: (object: HitSummary, hit: RawHit) => Item | undefined,
+      pick: (object: HitName, hit: RawHit) => Item | undefined,
       signal = options.signal,
     ): Promise<Item[] | undefined> {
       const picked = await pickObjects(

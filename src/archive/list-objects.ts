@@ -43,7 +43,7 @@ export async function listObjects(
 
 /** The time of the last change according to the object; null when it has none. */
 function updateTimeOf(hit: RawHit): string | null {
-  const [source] = findMembers(hit, THE_HIT, SOURCE)
-  const [time, oldTime] = findMembers(hit, asObject(hit, source), TIMES)
-  return readUpdateTime(parsedValue(hit, time) ?? parsedValue(hit, oldTime)) ?? null
+  const source = findMembers(hit, THE_HIT, SOURCE)[0]
+  const times = findMembers(hit, asObject(hit, source), TIMES)
+  return readUpdateTime(parsedValue(hit, times[0]) ?? parsedValue(hit, times[1])) ?? null
 }

@@ -129,6 +129,11 @@ export function countObjects({ exports }: Pick<Manifest, 'exports'>): number {
   return exports.reduce((sum, { objects }) => sum + objects, 0)
 }
 
+/** Bytes of all exports as received. */
+export function countContentBytes({ exports }: Pick<Manifest, 'exports'>): number {
+  return exports.reduce((sum, { file }) => sum + file.content.bytes, 0)
+}
+
 /** Bytes of all data files as stored, also of shared ones. */
 export function countFileBytes({
   exports,

@@ -1,7 +1,7 @@
 import { OpenError } from '../datafile/encryption.ts'
 import { DashkeepError } from '../errors.ts'
 import type { RawHit } from '../export/export-scanner.ts'
-import type { HitSummary } from '../export/hit-summary.ts'
+import type { HitName } from '../export/hit-summary.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 import type { Manifest } from './manifest.ts'
 import { type ReadOptions, scanObjects } from './read-objects.ts'
@@ -43,7 +43,7 @@ export interface SearchOptions extends ReadOptions {
  */
 export async function pickObjects<Item>(
   { store, type, copies }: StoredExport,
-  pick: (object: HitSummary, hit: RawHit) => Item | undefined,
+  pick: (object: HitName, hit: RawHit) => Item | undefined,
   { onUnreadable, ...options }: SearchOptions = {},
 ): Promise<Item[] | undefined> {
   for (const manifest of copies) {

@@ -47,12 +47,16 @@ export type RemarkKind =
 /** Number of hits for each kind of remark; kinds that did not occur are absent. */
 export type Remarks = Partial<Record<RemarkKind, number>>
 
-/** The facts about a hit that a scan needs. */
-export interface HitSummary {
+/** What names the object of a hit. */
+export interface HitName {
   /** `<type>:<object id>` for all three forms of hits; empty when the hit has no id. */
   readonly id: string
   /** The saved object's title, or the name of a sub account; undefined when it has none. */
   readonly title: string | undefined
+}
+
+/** The facts about a hit that a new snapshot records. */
+export interface HitSummary extends HitName {
   readonly remarks: readonly RemarkKind[]
 }
 
@@ -106,8 +110,8 @@ interface Shape {
   readonly type: MemberName
   /** Members of `_source`: the saved object and `type`. */
   readonly inSource: readonly [MemberName, MemberName]
-  /** The specified members, then the title. */
-  readonly inObject: readonly MemberName[]
+  readonly title: readonly [MemberName]
+  readonly specified: readonly MemberName[]
   /** JSON types of the specified members, in the same order. */
   readonly forms: readonly JsonForm[]
 }
@@ -134,11 +138,50 @@ function shapeOf(type: string): Shape {
   const shape: Shape = {
     type: own,
     inSource: [own, TYPE],
-    inObject: [...Object.keys(specified), titleMember(type)].map((name) => memberName(name)),
+    title: [memberName(titleMember(type))],
+    specified: Object.keys(specified).map((name) => memberName(name)),
     forms: Object.values(specified),
   }
   shapes.set(type, shape)
   return shape
+}
+
+/** Where a hit has what names it. Members are given as in `findMembers`. */
+interface HitParts {
+  readonly id: string | undefined
+  readonly hitType: number
+  readonly source: number
+  readonly saidType: number
+  /** The saved object; `NO_MEMBER` when the hit has none. */
+  readonly object: number
+  readonly oldForm: boolean
+}
+
+function partsOf(hit: RawHit, shape: Shape): HitParts {
+  const inside = findMembers(hit, THE_HIT, inHit)
+  const hitType = inside[1]
+  const source = asObject(hit, inside[2])
+  const own = findMembers(hit, source, shape.inSource)
+  const inSource = asObject(hit, own[0])
+  // In the oldest form, `_type` is the type and `_source` the saved object.
+  const oldForm = source !== NO_MEMBER && inSource === NO_MEMBER && isText(hit, hitType, shape.type)
+  const object = oldForm ? source : inSource
+  return { id: textOf(hit, inside[0]), hitType, source, saidType: own[1], object, oldForm }
+}
+
+function nameOf(hit: RawHit, type: string, parts: HitParts, shape: Shape): HitName {
+  const { id, source, saidType, object, oldForm } = parts
+  const title = findMembers(hit, object, shape.title)[0]
+  return {
+    id: fullId(id, type, oldForm),
+    title: textOf(hit, title) ?? otherTitle(hit, source, saidType),
+  }
+}
+
+/** Reads what names the object of a hit, in an export of `type`. */
+export function nameHit(hit: RawHit, type: string): HitName {
+  const shape = shapeOf(type)
+  return nameOf(hit, type, partsOf(hit, shape), shape)
 }
 
 /** Reads one hit of an export of `type`. */
@@ -146,27 +189,17 @@ export function summarizeHit(hit: RawHit, type: string): HitSummary {
   const remarks: RemarkKind[] = []
   if (!isUtf8(hit.bytes)) remarks.push('invalid-utf8')
   const shape = shapeOf(type)
-  const [idMember, hitType, sourceMember] = findMembers(hit, THE_HIT, inHit)
-  const id = textOf(hit, idMember)
-  const source = asObject(hit, sourceMember)
-  const [own, saidType] = findMembers(hit, source, shape.inSource)
-  const inSource = asObject(hit, own)
-  // In the oldest form, `_type` is the type and `_source` the saved object.
-  const oldForm = source !== NO_MEMBER && inSource === NO_MEMBER && isText(hit, hitType, shape.type)
-  const object = oldForm ? source : inSource
+  const parts = partsOf(hit, shape)
+  const { id, object, oldForm } = parts
   if (oldForm) remarks.push('old-form')
-  else if (saysOtherType(hit, { id, saidType, hitType }, shape)) remarks.push('other-type')
+  else if (saysOtherType(hit, parts, shape)) remarks.push('other-type')
   else if (object === NO_MEMBER) remarks.push('no-source')
   if (id === undefined) remarks.push('no-id')
-  if (object !== NO_MEMBER && !hasContent(hit, object)) remarks.push('no-content')
-  const members = findMembers(hit, object, shape.inObject)
-  const title = members.at(-1) ?? NO_MEMBER
-  if (object !== NO_MEMBER) addDepartures(remarks, hit, members, shape)
-  return {
-    id: fullId(id, type, oldForm),
-    title: textOf(hit, title) ?? otherTitle(hit, source, saidType),
-    remarks,
+  if (object !== NO_MEMBER) {
+    if (!hasContent(hit, object)) remarks.push('no-content')
+    addDepartures(remarks, hit, object, shape)
   }
+  return { ...nameOf(hit, type, parts, shape), remarks }
 }
 
 /**
@@ -185,24 +218,21 @@ function hasContent(hit: RawHit, object: number): boolean {
   return false
 }
 
-function saysOtherType(
-  hit: RawHit,
-  said: { id: string | undefined; saidType: number; hitType: number },
-  { type }: Shape,
-): boolean {
-  const { id, saidType } = said
+function saysOtherType(hit: RawHit, parts: HitParts, { type }: Shape): boolean {
+  const { id, saidType } = parts
   if (isText(hit, saidType)) return !isText(hit, saidType, type)
   if (id?.includes(':')) return !id.startsWith(`${type.text}:`)
-  const hitType = textOf(hit, said.hitType)
+  const hitType = textOf(hit, parts.hitType)
   return hitType !== undefined && !['doc', '_doc', type.text].includes(hitType)
 }
 
 function addDepartures(
   remarks: RemarkKind[],
   hit: RawHit,
-  members: readonly number[],
-  { forms }: Shape,
+  object: number,
+  { specified, forms }: Shape,
 ): void {
+  const members = findMembers(hit, object, specified)
   let isMissing = false
   let isOther = false
   for (let index = 0; index < forms.length; index += 1) {

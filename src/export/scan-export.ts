@@ -2,8 +2,9 @@ import { createObjectIndex, type SortedIndex } from './content-digest.ts'
 import type { ExportMembers } from './envelope.ts'
 import { createExportScanner, type RawHit, type ScanLimits } from './export-scanner.ts'
 import {
-  type HitSummary,
+  type HitName,
   isHollow,
+  nameHit,
   type RemarkKind,
   type Remarks,
   summarizeHit,
@@ -44,7 +45,7 @@ export interface ExportScan extends Scan<ExportContent> {
 }
 
 /** Receives an object and its hit, whose bytes are valid until the function returns. */
-export type OnObject = (object: HitSummary, hit: RawHit) => void
+export type OnObject = (object: HitName, hit: RawHit) => void
 
 /** Creates a scan that only passes the objects of an export of one type to `onObject`. */
 export function createObjectScan(
@@ -54,7 +55,7 @@ export function createObjectScan(
   let objects = 0
   const scanner = createExportScanner((hit) => {
     objects += 1
-    onObject(summarizeHit(hit, type), hit)
+    onObject(nameHit(hit, type), hit)
   }, limits)
   return {
     feed: scanner.feed,

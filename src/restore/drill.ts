@@ -3,7 +3,7 @@ import {
   defaultScanLimits,
   type ScanLimits,
 } from '../export/export-scanner.ts'
-import { summarizeHit } from '../export/hit-summary.ts'
+import { nameHit } from '../export/hit-summary.ts'
 import { type DrillIndex, type DrillResult, openDrillIndex } from './drill-index.ts'
 import type { RestoreTarget } from './target.ts'
 
@@ -88,7 +88,7 @@ async function receiveExport(
 ): Promise<void> {
   const body = await target.exportObjects(type, { signal })
   const scanner = createExportScanner((hit) => {
-    index.receive(summarizeHit(hit, type).id, hit.bytes)
+    index.receive(nameHit(hit, type).id, hit.bytes)
   }, limits)
   for await (const chunk of body) scanner.feed(chunk)
   target.checkMembers(type, scanner.end().members)

@@ -4,7 +4,7 @@ import { type FoundObject, findObjects } from '../archive/find.ts'
 import { splitByTime } from '../archive/future.ts'
 import { type ListedObject, listObjects } from '../archive/list-objects.ts'
 import { findListedDefect } from '../archive/listed-files.ts'
-import { type Manifest, ManifestError } from '../archive/manifest.ts'
+import { countContentBytes, type Manifest, ManifestError } from '../archive/manifest.ts'
 import { listPins } from '../archive/pins.ts'
 import { exportsOf } from '../archive/stored-export.ts'
 import type { ProofJudgement } from '../proofs/judge.ts'
@@ -71,6 +71,8 @@ export interface Library extends Omit<LibraryOptions, 'copies'> {
   ): Promise<SnapshotLine[]>
   /** Every object of a snapshot, by type and title. */
   objects(manifest: Manifest): Promise<ListedObject[]>
+  /** Begins to read the objects of the newest snapshot: who sees the account often opens it next. */
+  readAhead(view: AccountView): void
   /** Searches the objects of a snapshot as `findObjects` does. */
   search(manifest: Manifest, text: string): Promise<TextPlaces>
   /** What each object of a snapshot needs. */
@@ -94,6 +96,8 @@ const MAX_SNAPSHOTS = 5_000
 /** A listing of an account is kept for so long, and one that lacks a snapshot for so long. */
 const LISTING_MS = 60_000
 const LACKING_MS = 5_000
+/** Largest snapshot, in bytes of its exports, that is read ahead. */
+const MAX_AHEAD_BYTES = 16 * 1024 * 1024
 /** How long a page waits for what is read in the background. */
 const PATIENCE_MS = 500
 
@@ -107,12 +111,19 @@ export function openLibrary(
   const catalogues = createCache<ObjectEntry[]>(MAX_OBJECTS, ({ length }) => length)
   const searches = createCache<TextPlaces>(MAX_FOUND_CHARACTERS, sizeOfPlaces)
   const library = { ...options, store, known: new Map<string, ProofSummary>() }
+  const objects = (manifest: Manifest) =>
+    lists.get(placeOf(manifest), () => readLists(library, manifest))
   return {
     ...library,
     overview: openOverview(library, { patienceMs }),
     ...createListings(library),
     snapshots: (view, folders, signal) => readSnapshots(library, { view, folders, signal }),
-    objects: (manifest) => lists.get(placeOf(manifest), () => readLists(library, manifest)),
+    objects,
+    readAhead({ newest }) {
+      if (newest === undefined || countContentBytes(newest) > MAX_AHEAD_BYTES) return
+      // The page of the snapshot reads again and says what is wrong.
+      objects(newest).catch(() => {})
+    },
     search: (manifest, text) =>
       searches.get(`${placeOf(manifest)} ${text}`, () => searchText(library, manifest, text)),
     catalogue: (manifest) =>
@@ -130,10 +141,8 @@ function placeOf({ account, sameAs, snapshot }: Manifest): string {
 }
 
 async function readLists({ store, read }: LibraryOptions, manifest: Manifest) {
-  const lists: ListedObject[][] = []
-  for (const { type } of manifest.exports)
-    lists.push(await listObjects(store, manifest, type, read))
-  return lists.flat()
+  const lists = manifest.exports.map(({ type }) => listObjects(store, manifest, type, read))
+  return (await Promise.all(lists)).flat()
 }
 
 async function searchText(

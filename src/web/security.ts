@@ -23,8 +23,9 @@ export const answerHeaders = {
 
 /** Sets the headers of every answer: nothing is loaded from elsewhere, framed, kept or sniffed. */
 export const secureHeaders: MiddlewareHandler = async (context, next) => {
-  await next()
+  // Before the answer exists: afterwards, hono would copy the answer for each header.
   for (const [name, value] of Object.entries(answerHeaders)) context.header(name, value)
+  await next()
 }
 
 /** Whether the `Host` of a request is one of this server. A page of another name may not read it. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { fileKey } from '../../src/archive/archive.ts'
 import { hitOf } from '../archive/archive-of.ts'
 import { openPages, smallShop } from './open-pages.ts'
@@ -105,6 +105,27 @@ describe('the snapshot page', () => {
     expect(sorted.text).toMatch(/Shop floor[\s\S]*Orders per hour[\s\S]*Failed orders/)
     expect(sorted.text).toContain('aria-sort="descending"')
     expect((await pages.read(`${path}?q=nowhere`)).text).toContain('No object matches the search.')
+  })
+
+  it('reads the newest snapshot once when the page of its account was shown before', async () => {
+    const pages = await openPages([smallShop()])
+    const { snapshot } = pages.manifests[0]
+    pages.store.calls.length = 0
+    await pages.read(shop)
+    const opened = () => pages.store.calls.filter(({ action }) => action === 'open').length
+    await vi.waitFor(() => expect(opened()).toBe(3))
+    expect((await pages.read(`${shop}/snapshots/${snapshot}`)).text).toContain('Shop floor')
+    expect(opened()).toBe(3)
+  })
+
+  it('shows the page of an account whose newest snapshot cannot be read', async () => {
+    const pages = await openPages([smallShop()])
+    const { snapshot, exports } = pages.manifests[0]
+    for (const { file } of exports)
+      await pages.store.put(fileKey(10, snapshot, file.name), Buffer.of(1))
+    expect((await pages.read(shop)).status).toBe(200)
+    const table = await pages.read(`${shop}/snapshots/${snapshot}`)
+    expect(table.text).toContain('Cannot read the archive')
   })
 
   it('reads the files once for a search, however the table is sorted', async () => {

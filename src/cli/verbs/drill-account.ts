@@ -1,4 +1,4 @@
-import { countObjects, type Manifest } from '../../archive/manifest.ts'
+import { countContentBytes, countObjects, type Manifest } from '../../archive/manifest.ts'
 import { type ReadOptions, readObjects } from '../../archive/read-objects.ts'
 import type { AccountConfig } from '../../config/config.ts'
 import { DashkeepError } from '../../errors.ts'
@@ -130,9 +130,8 @@ function databaseError({ account, exports }: Manifest, cause: SqliteError): Dash
     [CANNOT_OPEN]: 'there is no writable folder for its temporary file',
     [NO_TEMPORARY_FOLDER]: 'there is no writable folder for its temporary file',
   }
-  const content = exports.reduce((sum, { file }) => sum + file.content.bytes, 0)
   const objects = countObjects({ exports })
-  const bytes = content * CONTENT_SHARE + objects * OBJECT_BYTES
+  const bytes = countContentBytes({ exports }) * CONTENT_SHARE + objects * OBJECT_BYTES
   const state = states[cause.errcode] ?? `its temporary file failed (SQLite error ${cause.errcode})`
   return new DashkeepError(`Cannot drill account ${account.id}: ${state}`, {
     hint: `set TMPDIR to a folder with ${formatBytes(bytes)} of free disk space, which this drill needs`,

@@ -57,7 +57,9 @@ function addAccounts(app: App, library: Library): void {
     const view = await findAccount(library, context, signal)
     if (view === undefined) return context.notFound()
     const { year, page } = context.req.query()
-    return show(context, await accountPage(library, view, { year, page, signal }))
+    const shown = await accountPage(library, view, { year, page, signal })
+    library.readAhead(view)
+    return show(context, shown)
   })
   app.get('/accounts/:account/refresh', (context) => {
     const accountId = readAccountId(context.req.param('account'))

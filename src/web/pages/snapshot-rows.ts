@@ -2,7 +2,7 @@ import type { SnapshotFolder } from '../../archive/archive.ts'
 import { readManifest } from '../../archive/archive.ts'
 import { diffType, sharedTypes } from '../../archive/diff.ts'
 import type { ListedObject } from '../../archive/list-objects.ts'
-import type { Manifest } from '../../archive/manifest.ts'
+import { countContentBytes, type Manifest } from '../../archive/manifest.ts'
 import { createTextMatcher } from '../../objects/match-object.ts'
 import { compareValues } from '../../order.ts'
 import type { Library, TextPlaces } from '../library.ts'
@@ -112,8 +112,7 @@ async function findNested(
   manifest: Manifest,
   { text, signal }: { text: string; signal: AbortSignal },
 ): Promise<TextPlaces | undefined> {
-  const bytes = manifest.exports.reduce((sum, { file }) => sum + file.content.bytes, 0)
-  if (bytes > MAX_SEARCHED_BYTES) return undefined
+  if (countContentBytes(manifest) > MAX_SEARCHED_BYTES) return undefined
   const places = await library.search(manifest, text)
   signal.throwIfAborted()
   return places
