@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { collectBytes } from '../collect.ts'
 import { startDeadline, timeIsUp } from '../deadline.ts'
@@ -123,6 +124,8 @@ async function* readBody(
       if (leftMs < 0) throw timeIsUp()
       received += chunk.length
       yield chunk
+      // Node would read the socket up to 32 times in a turn, and free none of the chunks meanwhile.
+      await setImmediate()
       deadline.restart()
       waitsSince = performance.now()
     }
