@@ -143,10 +143,8 @@ export function isText(hit: RawHit, member: number, wanted?: MemberName): boolea
 export function textOf(hit: RawHit, member: number): string | undefined {
   if (firstByte(hit, member) !== QUOTE) return undefined
   const start = offset(hit, member, MEMBER.value)
-  const end = offset(hit, member, MEMBER.valueEnd)
-  return hasEscape(hit.bytes, start, end)
-    ? (JSON.parse(hit.bytes.toString('utf8', start, end)) as string)
-    : hit.bytes.toString('utf8', start + 1, end - 1)
+  const quoted = hit.bytes.toString('utf8', start, offset(hit, member, MEMBER.valueEnd))
+  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
 }
 
 /** The value of a member, parsed; undefined for `NO_MEMBER`. */

@@ -56,7 +56,7 @@ export interface HitName {
 }
 
 /** The facts about a hit that a new snapshot records. */
-export interface HitSummary extends HitName {
+interface HitSummary extends HitName {
   readonly remarks: readonly RemarkKind[]
 }
 
