@@ -71,7 +71,10 @@ export interface Library extends Omit<LibraryOptions, 'copies'> {
   ): Promise<SnapshotLine[]>
   /** Every object of a snapshot, by type and title. */
   objects(manifest: Manifest): Promise<ListedObject[]>
-  /** Begins to read the objects of the newest snapshot: who sees the account often opens it next. */
+  /**
+   * Begins to read the objects of the newest snapshot: who sees the account often opens it next. Does
+   * nothing while another snapshot is read ahead, so that many accounts at once do not fill the memory.
+   */
   readAhead(view: AccountView): void
   /** Searches the objects of a snapshot as `findObjects` does. */
   search(manifest: Manifest, text: string): Promise<TextPlaces>
@@ -113,6 +116,7 @@ export function openLibrary(
   const library = { ...options, store, known: new Map<string, ProofSummary>() }
   const objects = (manifest: Manifest) =>
     lists.get(placeOf(manifest), () => readLists(library, manifest))
+  let isReadingAhead = false
   return {
     ...library,
     overview: openOverview(library, { patienceMs }),
@@ -120,9 +124,14 @@ export function openLibrary(
     snapshots: (view, folders, signal) => readSnapshots(library, { view, folders, signal }),
     objects,
     readAhead({ newest }) {
-      if (newest === undefined || countContentBytes(newest) > MAX_AHEAD_BYTES) return
-      // The page of the snapshot reads again and says what is wrong.
-      objects(newest).catch(() => {})
+      if (isReadingAhead || newest === undefined) return
+      if (countContentBytes(newest) > MAX_AHEAD_BYTES) return
+      isReadingAhead = true
+      const end = () => {
+        isReadingAhead = false
+      }
+      // After a failure, the page of the snapshot reads again and says what is wrong.
+      objects(newest).then(end, end)
     },
     search: (manifest, text) =>
       searches.get(`${placeOf(manifest)} ${text}`, () => searchText(library, manifest, text)),
@@ -140,9 +149,16 @@ function placeOf({ account, sameAs, snapshot }: Manifest): string {
   return `${account.id}/${sameAs ?? snapshot}`
 }
 
+/** Reads all types at once. When one fails, stops reading the others. */
 async function readLists({ store, read }: LibraryOptions, manifest: Manifest) {
-  const lists = manifest.exports.map(({ type }) => listObjects(store, manifest, type, read))
-  return (await Promise.all(lists)).flat()
+  const stop = new AbortController()
+  const options = { ...read, signal: AbortSignal.any([read.signal, stop.signal]) }
+  const lists = manifest.exports.map(({ type }) => listObjects(store, manifest, type, options))
+  try {
+    return (await Promise.all(lists)).flat()
+  } finally {
+    stop.abort()
+  }
 }
 
 async function searchText(

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { fileKey } from '../../src/archive/archive.ts'
-import { hitOf } from '../archive/archive-of.ts'
+import type { ObjectStore } from '../../src/store/object-store.ts'
+import { fillArchive, hitOf } from '../archive/archive-of.ts'
 import { openPages, smallShop } from './open-pages.ts'
 
 const shop = '/accounts/10'
@@ -116,6 +117,42 @@ describe('the snapshot page', () => {
     await vi.waitFor(() => expect(opened()).toBe(3))
     expect((await pages.read(`${shop}/snapshots/${snapshot}`)).text).toContain('Shop floor')
     expect(opened()).toBe(3)
+  })
+
+  it('reads one snapshot ahead at a time, however many accounts are shown', async () => {
+    const { store, manifests } = await fillArchive([smallShop()])
+    const other = await fillArchive([smallShop()], { accountId: 11 })
+    for (const [key, bytes] of other.store.objects) store.objects.set(key, bytes)
+    const answered = Promise.withResolvers<void>()
+    const opened: string[] = []
+    const open: ObjectStore['open'] = async (key, options) => {
+      opened.push(key.split('/')[0] ?? '')
+      await answered.promise
+      return store.open(key, options)
+    }
+    const pages = await openPages([smallShop()], { store: { ...store, open } })
+    for (const path of [shop, '/accounts/11', '/accounts/12']) await pages.read(path)
+    expect(opened).toEqual(['10', '10', '10'])
+    answered.resolve()
+    await pages.read(`${shop}/snapshots/${manifests[0].snapshot}`)
+    await pages.read('/accounts/11')
+    await vi.waitFor(() => expect(opened.slice(3)).toEqual(['11', '11', '11']))
+  })
+
+  it('stops reading the other files when one of them is missing', async () => {
+    const { store, manifests } = await fillArchive([smallShop()])
+    const signals: (AbortSignal | undefined)[] = []
+    const open: ObjectStore['open'] = (key, { signal } = {}) => {
+      if (key.includes('/search.')) return Promise.resolve(undefined)
+      signals.push(signal)
+      return new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason))
+      })
+    }
+    const pages = await openPages([smallShop()], { store: { ...store, open } })
+    const { text } = await pages.read(`${shop}/snapshots/${manifests[0].snapshot}`)
+    expect(text).toContain('search.json.zst: it is not there')
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, true])
   })
 
   it('shows the page of an account whose newest snapshot cannot be read', async () => {
