@@ -66,7 +66,7 @@ async function* readOn(
     } catch (error) {
       const mayGoOn = received < first.size && failures.mayRepeat(error)
       arriving = mayGoOn ? await request(received) : undefined
-      if (arriving?.from !== received) {
+      if (arriving?.from !== received || received + arriving.size !== first.size) {
         arriving?.body.destroy()
         throw connection.explain(error, call)
       }

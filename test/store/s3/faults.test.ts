@@ -438,6 +438,23 @@ describe('a body that breaks off', () => {
     })
   }
 
+  for (const [length, change] of [
+    [150_000, 'shorter'],
+    [250_000, 'longer'],
+  ] as const) {
+    it(`ends in an error when the object has become ${change} before the rest is requested`, async () => {
+      const { server, store } = await setUp()
+      await store.put('a', large.subarray(0, 200_000))
+      server.inject({ operation: 'GetObject', kind: 'stall-body', afterBytes: 100_000 })
+      const chunks = await store.open('a')
+      await store.put('a', large.subarray(0, length))
+      const error = await failureOf(collect(chunks as AsyncIterable<Uint8Array>))
+      expect(error.message).toMatch(/^Cannot read s3:\/\/backups\/a: /)
+      expect(error).toMatchObject({ kind: 'failed', transient: true })
+      expect(server.requests.at(-1)?.headers.range).toBe('bytes=100000-')
+    })
+  }
+
   it('ends in an error after the last attempt when it breaks off each time', async () => {
     const { server, store } = await setUp()
     await store.put('a', large.subarray(0, part))
