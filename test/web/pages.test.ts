@@ -120,23 +120,28 @@ describe('the snapshot page', () => {
   })
 
   it('reads one snapshot ahead at a time, however many accounts are shown', async () => {
-    const { store, manifests } = await fillArchive([smallShop()])
-    const other = await fillArchive([smallShop()], { accountId: 11 })
-    for (const [key, bytes] of other.store.objects) store.objects.set(key, bytes)
-    const answered = Promise.withResolvers<void>()
-    const opened: string[] = []
-    const open: ObjectStore['open'] = async (key, options) => {
-      opened.push(key.split('/')[0] ?? '')
-      await answered.promise
-      return store.open(key, options)
-    }
-    const pages = await openPages([smallShop()], { store: { ...store, open } })
+    const { store, opened, answer, manifest } = await fillTwoAccounts()
+    const pages = await openPages([smallShop()], { store })
     for (const path of [shop, '/accounts/11', '/accounts/12']) await pages.read(path)
     expect(opened).toEqual(['10', '10', '10'])
-    answered.resolve()
-    await pages.read(`${shop}/snapshots/${manifests[0].snapshot}`)
+    answer()
+    await pages.read(`${shop}/snapshots/${manifest.snapshot}`)
     await pages.read('/accounts/11')
     await vi.waitFor(() => expect(opened.slice(3)).toEqual(['11', '11', '11']))
+  })
+
+  it('reads one file at a time while another snapshot is read', async () => {
+    const { store, opened, answer, manifest, other } = await fillTwoAccounts()
+    const pages = await openPages([smallShop()], { store })
+    const first = pages.read(`${shop}/snapshots/${manifest.snapshot}`)
+    await vi.waitFor(() => expect(opened).toEqual(['10', '10', '10']))
+    const second = pages.read(`/accounts/11/snapshots/${other.snapshot}`)
+    await vi.waitFor(() => expect(opened.slice(3)).toEqual(['11']))
+    await pages.read('/accounts/12')
+    expect(opened.slice(3)).toEqual(['11'])
+    answer()
+    for (const { text } of await Promise.all([first, second])) expect(text).toContain('Shop floor')
+    expect(opened.slice(3)).toEqual(['11', '11', '11'])
   })
 
   it('stops reading the other files when one of them is missing', async () => {
@@ -445,4 +450,20 @@ function shopWith(places: readonly { x: number; y: number }[]) {
     panelsJSON: JSON.stringify(panels),
   })
   return { ...smallShop(), dashboard: [dashboard] }
+}
+
+/** The accounts 10 and 11, in a store that opens no file before `answer`. Keeps whose files are opened. */
+async function fillTwoAccounts() {
+  const { store, manifests } = await fillArchive([smallShop()])
+  const others = await fillArchive([smallShop()], { accountId: 11 })
+  for (const [key, bytes] of others.store.objects) store.objects.set(key, bytes)
+  const { promise, resolve: answer } = Promise.withResolvers<void>()
+  const opened: string[] = []
+  const open: ObjectStore['open'] = async (key, options) => {
+    opened.push(key.slice(0, key.indexOf('/')))
+    await promise
+    return store.open(key, options)
+  }
+  const [manifest, other] = [manifests[0], others.manifests[0]]
+  return { store: { ...store, open }, opened, answer, manifest, other }
 }
