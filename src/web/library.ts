@@ -1,15 +1,10 @@
-import pMap, { pMapIterable } from 'p-map'
+import { pMapIterable } from 'p-map'
 import { listFolders, type SnapshotFolder, tryReadManifest } from '../archive/archive.ts'
 import { type FoundObject, findObjects } from '../archive/find.ts'
 import { splitByTime } from '../archive/future.ts'
 import { type ListedObject, listObjects } from '../archive/list-objects.ts'
 import { findListedDefect } from '../archive/listed-files.ts'
-import {
-  countContentBytes,
-  type Manifest,
-  ManifestError,
-  type ManifestExport,
-} from '../archive/manifest.ts'
+import { countContentBytes, type Manifest, ManifestError } from '../archive/manifest.ts'
 import { listPins } from '../archive/pins.ts'
 import { exportsOf } from '../archive/stored-export.ts'
 import type { ProofJudgement } from '../proofs/judge.ts'
@@ -119,8 +114,8 @@ export function openLibrary(
   const catalogues = createCache<ObjectEntry[]>(MAX_OBJECTS, ({ length }) => length)
   const searches = createCache<TextPlaces>(MAX_FOUND_CHARACTERS, sizeOfPlaces)
   const library = { ...options, store, known: new Map<string, ProofSummary>() }
-  const list = createLister(library)
-  const objects = (manifest: Manifest) => lists.get(placeOf(manifest), () => list(manifest))
+  const objects = (manifest: Manifest) =>
+    lists.get(placeOf(manifest), () => readLists(library, manifest))
   let isReadingAhead = false
   return {
     ...library,
@@ -154,26 +149,11 @@ function placeOf({ account, sameAs, snapshot }: Manifest): string {
   return `${account.id}/${sameAs ?? snapshot}`
 }
 
-/**
- * Creates a function that lists the objects of a snapshot. It reads all files of a snapshot at once, but
- * one by one while other snapshots are read: each open file takes memory. When a file cannot be read, it
- * stops reading the others.
- */
-function createLister({ store, read }: LibraryOptions) {
-  let readers = 0
-  return async (manifest: Manifest): Promise<ListedObject[]> => {
-    const stop = new AbortController()
-    const options = { ...read, signal: AbortSignal.any([read.signal, stop.signal]) }
-    const concurrency = readers === 0 ? Number.POSITIVE_INFINITY : 1
-    const list = ({ type }: ManifestExport) => listObjects(store, manifest, type, options)
-    readers += 1
-    try {
-      return (await pMap(manifest.exports, list, { concurrency })).flat()
-    } finally {
-      readers -= 1
-      stop.abort()
-    }
-  }
+async function readLists({ store, read }: LibraryOptions, manifest: Manifest) {
+  const lists: ListedObject[][] = []
+  for (const { type } of manifest.exports)
+    lists.push(await listObjects(store, manifest, type, read))
+  return lists.flat()
 }
 
 async function searchText(
