@@ -10,6 +10,12 @@ import { BodyCutShort, UnexpectedAnswer, withoutError } from './errors.ts'
 const readRights =
   's3:GetObject and s3:ListBucket (without it, the server reports a missing object as forbidden)'
 
+/**
+ * Bytes of a body that are read as fast as they come. After that, the event loop runs between two chunks:
+ * Node would read the socket up to 32 times in a turn, and free none of the chunks meanwhile.
+ */
+const MAX_GREEDY_BYTES = 8 * 1024 * 1024
+
 type ReadTarget = StoreCallOptions & { readonly key: string }
 
 /** Reads a whole object. Repeats the request after an incomplete body. */
@@ -124,8 +130,7 @@ async function* readBody(
       if (leftMs < 0) throw timeIsUp()
       received += chunk.length
       yield chunk
-      // Node would read the socket up to 32 times in a turn, and free none of the chunks meanwhile.
-      await setImmediate()
+      if (received > MAX_GREEDY_BYTES) await setImmediate()
       deadline.restart()
       waitsSince = performance.now()
     }
