@@ -29,9 +29,10 @@ interface Filled {
   readonly sizes: WebSizes
   readonly place: Place
   readonly spot: Spot
-  /** Two snapshots of the account with many objects, newest first. */
+  /** The newest snapshot of the account with many objects. */
   readonly large: string
-  readonly another: string
+  /** Older snapshots with as many objects. */
+  readonly others: readonly string[]
 }
 
 /** A page as the browser gets it. */
@@ -42,6 +43,9 @@ interface Answer {
 
 const AGAIN = 15
 const READERS = 10
+const OTHERS = 5
+/** After the first page, the server reads the sizes of its accounts in the background for so long. */
+const BACKGROUND_MS = 25_000
 /** How long a user looks at the page of an account before the next click. */
 const LOOK_MS = 1000
 const dayMs = 24 * 3600_000
@@ -58,14 +62,17 @@ export async function measureWeb(
   const { objects } = sizes
   const large = await addObjects(spot, { accountId, objects, takenAt: newest })
   await addObjects(spot, { accountId, objects: 1, takenAt: new Date(newest.getTime() - dayMs) })
-  const takenAt = new Date(newest.getTime() - 2 * dayMs)
-  const another = await addObjects(spot, { accountId, objects, takenAt })
-  return await measurePages({ ...env, ...spot.env }, { sizes, place, spot, large, another })
+  const others: string[] = []
+  for (let day = 2; day < 2 + OTHERS; day += 1) {
+    const takenAt = new Date(newest.getTime() - day * dayMs)
+    others.push(await addObjects(spot, { accountId, objects, takenAt }))
+  }
+  return await measurePages({ ...env, ...spot.env }, { sizes, place, spot, large, others })
 }
 
 async function measurePages(
   env: Readonly<Record<string, string | undefined>>,
-  { sizes, place, spot, large, another }: Filled,
+  { sizes, place, spot, large, others }: Filled,
 ): Promise<WebResult> {
   const rows: { name: string; ms: readonly number[] }[] = []
   const add = (name: string, ...ms: number[]) => void rows.push({ name, ms })
@@ -87,10 +94,13 @@ async function measurePages(
   }
   await repeat('Accounts', '/')
   await repeat(`Account of ${sizes.snapshots} snapshots`, `/accounts/${account}`)
+  await wait(BACKGROUND_MS)
   await server.get(`/accounts/${owner}`)
   await wait(LOOK_MS)
   await repeat(`${what}, from the page of its account`, table)
-  await repeat(`another ${what}`, `${snapshots}/${another}`)
+  const older: number[] = []
+  for (const other of others) older.push((await server.get(`${snapshots}/${other}`)).ms)
+  add(`${what}, of ${OTHERS} older snapshots, first`, ...older)
   await repeat('table, sorted and searched', `${table}?q=orders&sort=-title`)
   await repeat('Object', `${table}/object?id=search:orders`)
   await repeat('Versions', `/accounts/${account}/history?id=search:orders`)
