@@ -32,13 +32,14 @@ export const program = {
     format: 'cjs',
     entryFileNames: '[name].cjs',
     chunkFileNames: 'program/[name]-[hash].cjs',
-    // Node keeps the source of a file with one other character in twice the memory.
+    // A single other character can double the memory that Node takes for the source of a file.
     charset: 'ascii',
     comments: false,
-    // One file for all that every verb needs, which would otherwise be fifteen.
     codeSplitting: {
       groups: [
+        // All that every verb needs, which would otherwise be fifteen files.
         { name: 'cli', test: /\/src\/cli\/run\.ts$/ },
+        // Its modules call each other for every member of a hit. A call to another file takes longer.
         { name: 'export', test: /\/src\/export\// },
       ],
     },
