@@ -33,8 +33,8 @@ const full: Sizes = {
 }
 const short: Sizes = { streamMb: [1], accounts: 20, scriptAccounts: 2, snapshots: 50 }
 /** Sizes of the archive that the pages show. A bucket on Ceph takes a quarter of an hour to fill. */
-const fullWeb: WebSizes = { accounts: 1000, snapshots: 365, objects: 3000 }
-const shortWeb: WebSizes = { accounts: 20, snapshots: 20, objects: 300 }
+const fullWeb: WebSizes = { accounts: 1000, snapshots: 365, objects: 3000, backgroundMs: 25_000 }
+const shortWeb: WebSizes = { accounts: 20, snapshots: 20, objects: 300, backgroundMs: 0 }
 
 /** The pages send no request to the service, but the configuration needs an address. */
 const noService = {

@@ -15,6 +15,8 @@ export interface WebSizes {
   readonly snapshots: number
   /** Objects of the table. */
   readonly objects: number
+  /** How long the server may read the sizes of the accounts before the tables are opened. */
+  readonly backgroundMs: number
 }
 
 /** Figures of the pages over one archive. */
@@ -43,9 +45,8 @@ interface Answer {
 
 const AGAIN = 15
 const READERS = 10
+/** Older snapshots that are opened, one after the other. */
 const OTHERS = 5
-/** After the first page, the server reads the sizes of its accounts in the background for so long. */
-const BACKGROUND_MS = 25_000
 /** How long a user looks at the page of an account before the next click. */
 const LOOK_MS = 1000
 const dayMs = 24 * 3600_000
@@ -94,7 +95,7 @@ async function measurePages(
   }
   await repeat('Accounts', '/')
   await repeat(`Account of ${sizes.snapshots} snapshots`, `/accounts/${account}`)
-  await wait(BACKGROUND_MS)
+  await wait(sizes.backgroundMs)
   await server.get(`/accounts/${owner}`)
   await wait(LOOK_MS)
   await repeat(`${what}, from the page of its account`, table)

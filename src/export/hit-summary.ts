@@ -169,11 +169,11 @@ function partsOf(hit: RawHit, shape: Shape): HitParts {
   return { id: textOf(hit, inside[0]), hitType, source, saidType: own[1], object, oldForm }
 }
 
-function nameOf(hit: RawHit, type: string, parts: HitParts, shape: Shape): HitName {
+function nameOf(hit: RawHit, parts: HitParts, shape: Shape): HitName {
   const { id, source, saidType, object, oldForm } = parts
   const title = findMembers(hit, object, shape.title)[0]
   return {
-    id: fullId(id, type, oldForm),
+    id: fullId(id, shape.type.text, oldForm),
     title: textOf(hit, title) ?? otherTitle(hit, source, saidType),
   }
 }
@@ -181,7 +181,7 @@ function nameOf(hit: RawHit, type: string, parts: HitParts, shape: Shape): HitNa
 /** Reads what names the object of a hit, in an export of `type`. */
 export function nameHit(hit: RawHit, type: string): HitName {
   const shape = shapeOf(type)
-  return nameOf(hit, type, partsOf(hit, shape), shape)
+  return nameOf(hit, partsOf(hit, shape), shape)
 }
 
 /** Reads one hit of an export of `type`. */
@@ -199,7 +199,7 @@ export function summarizeHit(hit: RawHit, type: string): HitSummary {
     if (!hasContent(hit, object)) remarks.push('no-content')
     addDepartures(remarks, hit, object, shape)
   }
-  return { ...nameOf(hit, type, parts, shape), remarks }
+  return { ...nameOf(hit, parts, shape), remarks }
 }
 
 /**

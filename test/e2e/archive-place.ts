@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -99,15 +100,17 @@ export async function fingerprint(chunks: AsyncIterable<Uint8Array>): Promise<Fi
 }
 
 /**
- * What a stored file holds, once decompressed by the program `zstd`. Node's stream fails when the first
- * bytes of a frame come in two chunks.
+ * What a stored file holds, once decompressed by the program `zstd`, which must accept it. Node's stream
+ * ends too early when a chunk ends within the checksum of a frame, its last four bytes.
  */
 export async function storedContent(place: ArchivePlace, key: string): Promise<Fingerprint> {
   const zstd = spawn('zstd', ['--decompress', '--stdout'], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const [content] = await Promise.all([
+  const [content, [exitCode]] = await Promise.all([
     fingerprint(zstd.stdout),
+    once(zstd, 'close'),
     pipeline(await place.open(key), zstd.stdin),
   ])
+  if (exitCode !== 0) throw new Error(`zstd refuses ${key}: exit code ${exitCode}`)
   return content
 }
 
