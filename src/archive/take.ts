@@ -59,6 +59,8 @@ export async function takeSnapshot(
   await using pending = await receiveExports(run)
   checkClock(source, account, options)
   const { exports } = pending
+  // A first snapshot is compared with nothing, and its files are soon read back, which takes memory.
+  if (newest === undefined) for (const { content } of exports) content.index.discard()
   // Before anything is stored: a manifest that no reader accepts would leave files behind.
   encodeReadable(composeManifest(run, exports, previous, { changes: [], reasons: [] }))
   const sharing = await trySharing(run, exports, previous)

@@ -61,6 +61,8 @@ export interface SortedIndex {
   sampleIds(): string
   /** Counts the ids of another index's sample that this index lacks. */
   countLost(sample: string): LostIds
+  /** Frees the memory at once. Only `count`, `duplicates`, `distinct` and `contentDigest` stay. */
+  discard(): void
 }
 
 /** Result of the comparison with a sample of ids. */
@@ -150,6 +152,7 @@ function indexOf(records: Records, touches: boolean): SortedIndex {
     isDuplicate,
     sampleIds,
     countLost,
+    discard: records.discard,
   }
 }
 

@@ -8,6 +8,7 @@ import type { TakeOptions, TakeProgress } from '../../src/archive/take-options.t
 import { verifySnapshots } from '../../src/archive/verify.ts'
 import { DashkeepError } from '../../src/errors.ts'
 import { defaultScanLimits } from '../../src/export/export-scanner.ts'
+import { RECORD_BYTES } from '../../src/export/records.ts'
 import { StoreError } from '../../src/store/errors.ts'
 import type { ObjectStore } from '../../src/store/object-store.ts'
 import { version } from '../../src/version.ts'
@@ -226,6 +227,28 @@ describe('the first snapshot of an account', () => {
       'stored',
       'stored',
     ])
+  })
+
+  it('frees its indexes before files are read back', async () => {
+    const store = createMemoryStore()
+    const count = 50_000
+    const source = scriptSource({ search: exportBody('search', numbered(count)) })
+    const heldBytes: number[] = []
+    const hold = () => heldBytes.push(process.memoryUsage().arrayBuffers)
+    const watched: ObjectStore = {
+      ...store,
+      open(key, options) {
+        hold()
+        return store.open(key, options)
+      },
+    }
+    const onProgress = ({ step }: TakeProgress) => {
+      if (step === 'exported') hold()
+    }
+    await take(source, watched, { takenAt: day(1), types: ['search'], onProgress })
+    expect(heldBytes).toHaveLength(2)
+    const [whenReceived = 0, whenReadBack = 0] = heldBytes
+    expect(whenReceived - whenReadBack).toBeGreaterThan((count * RECORD_BYTES) / 2)
   })
 })
 
