@@ -199,6 +199,51 @@ describe('restore --drill --record', () => {
     ])
   })
 
+  it('fails when a newer manifest is damaged, although an older snapshot was restored', async () => {
+    const { trial, run, snapshots } = await startWithThree()
+    await using _ = trial
+    const manifest = `${shopId}/${snapshots[2]}/manifest.json`
+    await trial.write(`archive/${manifest}`, 'nothing')
+    const problem = `Cannot read the manifest ${manifest}: it is not JSON`
+    const { exitCode, stdout } = await run('restore', '--drill', '--record')
+    expect(exitCode).toBe(5)
+    expect(stdout).toMatch(new RegExp(`${snapshots[1]} .* 14 +14 +failed$`, 'm'))
+    expect(stdout).toContain(`damaged ${shopId}: ${problem}\n`)
+    expect(stdout).toContain('0 of 1 account restored')
+    expect(await recordsOf(trial)).toMatchObject([
+      {
+        ...{ result: 'failed', snapshots: [snapshots[1]], objects: 14, equal: 14 },
+        ...{ defects: 1, problems: [problem] },
+      },
+    ])
+    const asJson = await run('restore', '--drill', '--json')
+    expect(asJson.exitCode).toBe(5)
+    expect(JSON.parse(asJson.stdout)).toMatchObject({
+      accounts: [{ result: 'failed', snapshot: snapshots[1], reasons: [], problems: [problem] }],
+    })
+    expect((await run('status', '--max-proof-age', '8d')).exitCode).toBe(4)
+    await trial.runAt(daysLater(3), ['backup'])
+    expect((await run('restore', '--drill')).exitCode).toBe(0)
+  })
+
+  it('reports a damaged newer manifest also without the key of the older snapshot', async () => {
+    const { trial } = await startWithThree()
+    await using _ = trial
+    const recipient = await identityToRecipient(await generateX25519Identity())
+    const encrypt = { DASHKEEP_RECIPIENTS: recipient }
+    await trial.runAt(daysLater(3), ['backup'], encrypt)
+    await trial.runAt(daysLater(4), ['backup'], encrypt)
+    const newest = (await trial.snapshots()).at(-1)
+    await trial.write(`archive/${shopId}/${newest}/manifest.json`, 'nothing')
+    const args = ['restore', '--drill', '--record']
+    const { exitCode, stdout } = await trial.runAt(daysLater(5), args)
+    expect(exitCode).toBe(5)
+    expect(stdout).toContain('no key is configured')
+    expect(await recordsOf(trial)).toMatchObject([
+      { result: 'failed', defects: 1, problems: [expect.stringContaining(`${newest}`)] },
+    ])
+  })
+
   it('exits 3 when the record cannot be stored', async () => {
     const { trial, run } = await startWithThree()
     await using _ = trial

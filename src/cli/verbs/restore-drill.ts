@@ -53,9 +53,8 @@ export async function drill(terminal: Terminal, options: RestoreOptions): Promis
     return reportNothingProven(terminal, absence, { accounts: [] })
   }
   const [first] = drills
-  if (first?.error !== undefined && drills.every(({ error }) => error && !isDamage(error))) {
-    throw first.error
-  }
+  const failedToRun = (one: AccountDrill) => one.error !== undefined && resultOf(one) !== 'failed'
+  if (first?.error !== undefined && drills.every(failedToRun)) throw first.error
   const recorded = options.record
     ? await recordProofs(terminal, store, drills.flatMap(proofsOf))
     : undefined
@@ -95,8 +94,7 @@ function proofsOf(drilled: AccountDrill): NewProof[] {
   if (result !== 'restored' && result !== 'failed') return []
   const exports = newestGood?.exports.filter(({ type }) => isImportable(type)) ?? []
   const manifest = newestGood && { snapshot: newestGood.snapshot, exports }
-  const unread = manifest === undefined ? problems : []
-  const damage = error ? [error.message] : unread
+  const damage = [...(error && isDamage(error) ? [error.message] : []), ...problems]
   return [proofOfDrill({ ...drilled, manifest, counts, damage })]
 }
 
@@ -128,18 +126,19 @@ function isDamage(error: Error): boolean {
 /**
  * The result of the drill of an account:
  * - `restored`: every object was restored byte for byte.
- * - `failed`: the backup is damaged, or objects are missing or different after the restore.
+ * - `failed`: the backup or a newer manifest is damaged, or objects are missing or different after the
+ *   restore.
  * - `unopened`: the backup is encrypted and no configured key decrypts it.
  * - `unproven`: the drill could not run, or there is no good snapshot.
  */
 type Result = 'restored' | 'failed' | 'unopened' | 'unproven'
 
 function resultOf({ result, error, problems }: AccountDrill): Result {
+  // The restore of an older snapshot proves nothing about the newest one.
+  if (problems.length > 0) return 'failed'
   if (result !== undefined) return result.different === 0 ? 'restored' : 'failed'
   if (error instanceof OpenError) return 'unopened'
-  // Without a good snapshot, problems are unreadable manifests.
-  const isDamaged = error === undefined ? problems.length > 0 : isDamage(error)
-  return isDamaged ? 'failed' : 'unproven'
+  return error !== undefined && isDamage(error) ? 'failed' : 'unproven'
 }
 
 function paintResult(drilled: AccountDrill, colors: Terminal['colors']): string {
@@ -167,7 +166,7 @@ function printDrills(terminal: Terminal, drills: readonly AccountDrill[]): void 
   }
   for (const { accountId, problems } of drills) {
     for (const problem of problems)
-      terminal.print(`${colors.yellow('warning')} ${accountId}: ${problem}`)
+      terminal.print(`${colors.red('damaged')} ${accountId}: ${problem}`)
   }
   const proven = drills.filter((drilled) => resultOf(drilled) === 'restored').length
   terminal.print()
