@@ -30,7 +30,9 @@ export interface AccountJudgement {
   readonly newestSound: Manifest | undefined
   /** Suspect snapshots since the newest good one, with their reasons, newest first. */
   readonly suspects: readonly { readonly snapshot: string; readonly reasons: readonly string[] }[]
-  /** Manifests newer than `newestGood` that cannot be read, and damage to the files of `newestGood`. */
+  /** Why manifests newer than `newestGood` cannot be read. */
+  readonly unreadable: readonly string[]
+  /** The same, and damage to the files of `newestGood`. */
   readonly problems: readonly string[]
   /** Names of the snapshots from the future, oldest first. None of them is read. */
   readonly fromFuture: readonly string[]
@@ -122,11 +124,11 @@ async function judge(
   const { past, future } = splitByTime(complete, options.now)
   const found = await findNewestGood(store, past, options)
   const defect = found.newestGood && (await describeDefect(found.newestGood, account))
-  if (defect !== undefined) found.problems.push(defect)
+  const problems = [...found.unreadable, ...(defect === undefined ? [] : [defect])]
   const newestSound =
     defect === undefined ? found.newestGood : await findNewestSound(store, past, account, options)
   const fromFuture = future.map(({ snapshot }) => snapshot)
-  return { accountId, fromFuture, newestSound, ...found }
+  return { accountId, fromFuture, newestSound, problems, ...found }
 }
 
 async function describeDefect(
@@ -159,16 +161,16 @@ async function findNewestGood(
   options: { signal?: AbortSignal | undefined },
 ) {
   const suspects: { snapshot: string; reasons: readonly string[] }[] = []
-  const problems: string[] = []
+  const unreadable: string[] = []
   let account: Partial<Manifest['account']> = {}
   const found = (newestGood?: Manifest, newestGoodAt?: Date) => {
     const { name: accountName, configuredAs } = account
-    return { accountName, configuredAs, newestGood, newestGoodAt, suspects, problems }
+    return { accountName, configuredAs, newestGood, newestGoodAt, suspects, unreadable }
   }
   for (const { accountId, snapshot, takenAt } of folders.toReversed()) {
     const stored = await tryReadManifest(store, accountId, snapshot, options)
     if (stored instanceof ManifestError) {
-      problems.push(stored.message)
+      unreadable.push(stored.message)
       continue
     }
     const { manifest } = stored

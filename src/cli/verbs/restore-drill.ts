@@ -89,12 +89,12 @@ async function drillAll(
 
 /** The record of a drill; none when it could not run, because it says nothing about the backup. */
 function proofsOf(drilled: AccountDrill): NewProof[] {
-  const { newestGood, result: counts, error, problems } = drilled
+  const { newestGood, result: counts, error, unreadable } = drilled
   const result = resultOf(drilled)
   if (result !== 'restored' && result !== 'failed') return []
   const exports = newestGood?.exports.filter(({ type }) => isImportable(type)) ?? []
   const manifest = newestGood && { snapshot: newestGood.snapshot, exports }
-  const damage = [...(error && isDamage(error) ? [error.message] : []), ...problems]
+  const damage = [...(error && isDamage(error) ? [error.message] : []), ...unreadable]
   return [proofOfDrill({ ...drilled, manifest, counts, damage })]
 }
 
@@ -133,9 +133,9 @@ function isDamage(error: Error): boolean {
  */
 type Result = 'restored' | 'failed' | 'unopened' | 'unproven'
 
-function resultOf({ result, error, problems }: AccountDrill): Result {
+function resultOf({ result, error, unreadable }: AccountDrill): Result {
   // The restore of an older snapshot proves nothing about the newest one.
-  if (problems.length > 0) return 'failed'
+  if (unreadable.length > 0) return 'failed'
   if (result !== undefined) return result.different === 0 ? 'restored' : 'failed'
   if (error instanceof OpenError) return 'unopened'
   return error !== undefined && isDamage(error) ? 'failed' : 'unproven'
@@ -164,9 +164,11 @@ function printDrills(terminal: Terminal, drills: readonly AccountDrill[]): void 
       terminal.print(`${paintResult(drilled, colors)} ${drilled.accountId}: ${reason}`)
     }
   }
-  for (const { accountId, problems } of drills) {
-    for (const problem of problems)
-      terminal.print(`${colors.red('damaged')} ${accountId}: ${problem}`)
+  for (const { accountId, problems, unreadable } of drills) {
+    for (const problem of problems) {
+      const label = unreadable.includes(problem) ? colors.red('damaged') : colors.yellow('warning')
+      terminal.print(`${label} ${accountId}: ${problem}`)
+    }
   }
   const proven = drills.filter((drilled) => resultOf(drilled) === 'restored').length
   terminal.print()
