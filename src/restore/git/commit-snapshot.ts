@@ -9,9 +9,9 @@ import { parseSavedObject } from '../../objects/saved-object.ts'
 import { compareValues } from '../../order.ts'
 import type { Selection } from '../choose.ts'
 import type { WriteOptions } from '../new-file.ts'
-import { fileNamesOf, writeOpened } from '../opened-folder.ts'
+import { fileNamesOf, indexName, writeOpened } from '../opened-folder.ts'
 import type { Restoring } from '../restoring.ts'
-import { isAsWritten, readList } from '../written-list.ts'
+import { isAsWritten, listName, readList } from '../written-list.ts'
 import {
   type Counts,
   composeMessage,
@@ -35,7 +35,8 @@ export interface SnapshotCommit {
 /**
  * Writes a snapshot into the folder as `writeOpened` does, and commits its files. Makes no commit when
  * nothing changed. Throws a `usage` error, before it writes anything, when a file that it would replace
- * has changes that are not committed.
+ * has changes that are not committed, and, before it commits anything, when git would commit other bytes
+ * than were written.
  */
 export async function commitSnapshot(
   folder: GitFolder,
@@ -51,6 +52,7 @@ export async function commitSnapshot(
     overwrite: overwrite || isContinued,
     onWrite: note.add,
   })
+  await folder.refuseConverted([...names.keys(), indexName, listName])
   const changes = await folder.stage(kept)
   const counts = countChanges(changes)
   if (changes.length === 0) return { commit: await folder.finish(), counts, kept }

@@ -10,6 +10,7 @@ import { makeTarget } from '../to-files.ts'
 import { listName, parseList, readList, type WrittenList } from '../written-list.ts'
 import { createGit, failed, type Git, type GitOptions } from './git.ts'
 import { lockRepository } from './lock.ts'
+import { refuseConverted } from './refuse-converted.ts'
 import { createWriteNote, type WriteNote } from './write-note.ts'
 
 /** The trailer of a commit that names its snapshot, such as `100001/20261120T163100Z-4f2a1c`. */
@@ -35,6 +36,8 @@ export interface GitFolder extends Disposable {
   isClean(name: string): boolean
   /** Notes what is being written. The note stays until the next commit. */
   readonly note: WriteNote
+  /** Throws a `usage` error when git would commit other bytes of a file than the file has. */
+  refuseConverted(names: readonly string[]): Promise<void>
   /** Stages the listed files except those that were kept. Returns what differs from the last commit. */
   stage(kept: readonly string[]): Promise<FileChange[]>
   /** The committed text of a file. */
@@ -111,6 +114,7 @@ export async function openGitFolder(
     isClean: (name) => clean.has(name),
     committedText: (name) => git.run(['cat-file', 'blob', `HEAD:${prefix}${name}`]),
     push: () => push(git),
+    refuseConverted: (names) => refuseConverted(git, { root, prefix, path }, names),
     ...createCommits(place, { note, clean, identity }),
     [Symbol.dispose]: () => lock.dispose(),
   }
