@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
-import { canOpen, proveDataFile } from '../datafile/data-file.ts'
+import { canOpen } from '../datafile/data-file.ts'
 import { cannotOpen, type Opener } from '../datafile/encryption.ts'
 import { DashkeepError } from '../errors.ts'
 import type { SortedIndex } from '../export/content-digest.ts'
-import { defaultScanLimits, type ScanLimits } from '../export/export-scanner.ts'
+import type { ScanLimits } from '../export/export-scanner.ts'
 import {
   createExportScan,
   createObjectScan,
@@ -95,15 +95,18 @@ export async function copyExport(
   store: ObjectStore,
   manifest: Manifest,
   type: string,
-  options: ReadOptions & { onContent: (chunk: Uint8Array) => Promise<void> },
+  { onContent, ...options }: ReadOptions & { onContent: (chunk: Uint8Array) => Promise<void> },
 ): Promise<void> {
-  const { file } = exportOf(manifest, type)
-  const key = dataFileKey(manifest, file)
-  if (!canOpen(file, options.opener)) throw cannotOpen(key, undefined)
-  const maxContentBytes = (options.limits ?? defaultScanLimits).maxExportBytes
-  const defect = await proveDataFile(store, key, file, { ...options, maxContentBytes })
-  options.signal?.throwIfAborted()
-  if (defect !== undefined) throw damaged(`${key}: ${defect.detail}`)
+  const counting = createObjectScan(type, { ...options, onObject: () => {} })
+  let passed = Promise.resolve()
+  const scan = {
+    feed(chunk: Uint8Array) {
+      passed = onContent(chunk)
+      counting.feed(chunk)
+    },
+    end: counting.end,
+  }
+  await readExport(store, manifest, scan, { ...options, type, drain: () => passed })
 }
 
 /**

@@ -109,6 +109,20 @@ describe('an export of the archive', () => {
     expect(Buffer.concat(chunks).toString()).toBe(body)
   })
 
+  it('are copied as a whole up to the error when they are not as many as the manifest names', async () => {
+    const { store, manifests } = await fillArchive([{ search: many.slice(1) }])
+    const exports = manifests[0].exports.map((entry) => ({ ...entry, objects: 500 }))
+    let bytes = 0
+    const copying = copyExport(store, { ...manifests[0], exports }, 'search', {
+      onContent: async (chunk) => {
+        bytes += chunk.length
+      },
+    })
+    await expect(copying).rejects.toMatchObject({ kind: 'unverified' })
+    await expect(copying).rejects.toThrow(/it holds 499 objects instead of 500/)
+    expect(bytes).toBe(manifests[0].exports[0]?.file.content.bytes)
+  })
+
   it('is not copied without an error when it is damaged', async () => {
     const { store, manifests } = await fillArchive([{ search: body }])
     const key = dataKey(store)

@@ -21,6 +21,7 @@ const readers: Readonly<Record<string, number>> = {
   [`diff ${before} ${planted.snapshot}`]: 5,
   'history search:a': 3,
   'find text --all': 3,
+  'cat search': 5,
   'cat search --open': 5,
   'cat search:a': 5,
   'restore --to FOLDER/documents': 5,
