@@ -55,7 +55,7 @@ export async function commitAccounts(
     const read = { opener: await openEncryption(config, env), limits: scanLimitsOf(config), signal }
     const committed = newestCommitted(repository.snapshots, options.now())
     const interrupted = new Set(repository.interrupted.flatMap((name) => readAccountId(name) ?? []))
-    // First, because what an interrupted run has staged is in the way of the other accounts.
+    // Also completes what a run of other accounts was stopped in.
     for (const accountId of new Set([...interrupted, ...accounts])) {
       const newest = committed.get(accountId) ?? ''
       const isInterrupted = interrupted.has(accountId)

@@ -4,7 +4,8 @@ import type { Manifest } from '../../archive/manifest.ts'
 import { cleanLine } from '../../clean-text.ts'
 import { compareValues } from '../../order.ts'
 import { formatTime } from '../../wording.ts'
-import { type FileChange, trailerName } from './git-folder.ts'
+import { trailerName } from './git-folder.ts'
+import type { FileChange } from './staged.ts'
 
 /** Objects that a message names. It only counts the others. */
 export const MAX_NAMED = 50

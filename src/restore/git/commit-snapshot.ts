@@ -21,7 +21,8 @@ import {
   trailerOf,
   typeOf,
 } from './commit-message.ts'
-import type { FileChange, GitFolder } from './git-folder.ts'
+import type { GitFolder } from './git-folder.ts'
+import type { FileChange } from './staged.ts'
 
 /** The commit of a snapshot. */
 export interface SnapshotCommit {

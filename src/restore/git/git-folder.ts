@@ -1,27 +1,26 @@
 // Tested by test/e2e/restore-git.test.ts
 
-import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DashkeepError } from '../../errors.ts'
 import { indexName } from '../opened-folder.ts'
 import { makeTarget } from '../to-files.ts'
-import { listName, parseList, readList, type WrittenList } from '../written-list.ts'
+import { listName, readList } from '../written-list.ts'
 import { createGit, failed, type Git, type GitOptions } from './git.ts'
 import { lockRepository } from './lock.ts'
 import { refuseConverted } from './refuse-converted.ts'
-import { createWriteNote, type WriteNote } from './write-note.ts'
+import {
+  type FileChange,
+  operationIn,
+  readListIn,
+  stagedChanges,
+  unstageInterrupted,
+} from './staged.ts'
+import { createWriteNote, noteOf, type WriteNote } from './write-note.ts'
 
 /** The trailer of a commit that names its snapshot, such as `100001/20261120T163100Z-4f2a1c`. */
 export const trailerName = 'Dashkeep-Snapshot'
-
-/** A change of a file in a commit. */
-export interface FileChange {
-  readonly kind: 'added' | 'changed' | 'removed'
-  /** The name in the folder, such as `search/slow-requests.json`. */
-  readonly name: string
-}
 
 /** A folder with a file for each object, inside a git repository. Disposing unlocks the repository. */
 export interface GitFolder extends Disposable {
@@ -100,9 +99,10 @@ export async function openGitFolder(
   const { git, root, created, prefix, gitDir } = await openInside(path, options, within?.root)
   await refuseIgnored(git, path, root)
   if (within === undefined) stack.use(lockRepository(gitDir, root))
+  await unstageInterrupted(git, gitDir)
   const note = createWriteNote(noteOf(gitDir, prefix), path)
   const place = { git, prefix, path, gitDir }
-  const committed = await readCommittedList(git)
+  const committed = await readListIn(git, 'HEAD', prefix)
   const ours = new Set([...(await readList(path)).keys(), ...committed.keys()])
   await readStaged(place, ours)
   const clean = await listClean(place, ours)
@@ -137,7 +137,7 @@ function createCommits(
   let written: string[] = []
   return {
     async stage(kept) {
-      const [list, committed] = [await readList(path), await readCommittedList(git)]
+      const [list, committed] = [await readList(path), await readListIn(git, 'HEAD', prefix)]
       const keptNames = new Set(kept)
       written = [...list.keys()].filter((name) => !keptNames.has(name))
       const ours = new Set([indexName, listName, ...written, ...committed.keys()])
@@ -156,11 +156,6 @@ function createCommits(
       return commit && (await git.run(['rev-parse', 'HEAD'])).trimEnd()
     },
   }
-}
-
-/** The path of the note that files are being written, in git's own folder. */
-function noteOf(gitDir: string, prefix: string): string {
-  return join(gitDir, `dashkeep-${hash('sha256', prefix).slice(0, 12)}`)
 }
 
 /** Opens git in a folder, and creates the folder and a repository when there is none. */
@@ -212,7 +207,7 @@ async function readStaged(
   { git, prefix, path, gitDir }: Place,
   ours: ReadonlySet<string>,
 ): Promise<FileChange[]> {
-  const [, operation] = operations.find(([name]) => existsSync(join(gitDir, name))) ?? []
+  const operation = operationIn(gitDir)
   if (operation !== undefined) {
     throw new DashkeepError(`Cannot commit to ${path}: ${operation} is in progress`, {
       kind: 'usage',
@@ -230,29 +225,6 @@ async function readStaged(
     `Cannot commit to ${path}: other changes are staged, such as ${others[0]?.name}`,
     { kind: 'usage', hint: 'commit them or unstage them with `git restore --staged` first' },
   )
-}
-
-/** Files and folders in git's own folder that show an operation which a commit would disturb. */
-const operations = [
-  ['MERGE_HEAD', 'a merge'],
-  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
-  ['REVERT_HEAD', 'a revert'],
-  ['rebase-merge', 'a rebase'],
-  ['rebase-apply', 'a rebase'],
-  ['BISECT_LOG', 'a bisection'],
-] as const
-
-/** What is staged in the whole repository. Names count from its root. */
-async function stagedChanges(git: Git): Promise<FileChange[]> {
-  const args = ['--cached', '--name-status', '--no-renames', '--no-ext-diff', '-z']
-  const fields = (await git.run(['diff', ...args])).split('\0')
-  const changes: FileChange[] = []
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const kinds = { A: 'added', D: 'removed' } as const
-    const kind = kinds[fields[at] as keyof typeof kinds] ?? 'changed'
-    changes.push({ kind, name: fields[at + 1] ?? '' })
-  }
-  return changes
 }
 
 /**
@@ -281,11 +253,6 @@ async function listClean({ git, path }: Place, ours: ReadonlySet<string>): Promi
 
 async function hasCommits(git: Git): Promise<boolean> {
   return (await git.attempt(['rev-parse', '--quiet', '--verify', 'HEAD'])).exitCode === 0
-}
-
-async function readCommittedList(git: Git): Promise<WrittenList> {
-  const { exitCode, output } = await git.attempt(['cat-file', 'blob', `HEAD:./${listName}`])
-  return exitCode === 0 ? parseList(output, `${listName} of the last commit`) : new Map()
 }
 
 async function readTrailers(git: Git, prefix: string): Promise<Set<string>> {

@@ -1,7 +1,9 @@
 // Tested by test/e2e/git-surroundings.test.ts
 
+import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { cannotWrite } from '../new-file.ts'
 import { formatLine, isAsWritten, parseLine, readList, writeList } from '../written-list.ts'
 
@@ -20,6 +22,11 @@ export interface WriteNote {
    */
   adopt(): Promise<boolean>
   remove(): Promise<void>
+}
+
+/** The path of the note for a folder, in git's own folder. `prefix` is the folder's path from the root. */
+export function noteOf(gitDir: string, prefix: string): string {
+  return join(gitDir, `dashkeep-${hash('sha256', prefix).slice(0, 12)}`)
 }
 
 /** Creates the functions for the note `path` about the files of a folder. */
