@@ -420,7 +420,9 @@ describe('a damaged archive', () => {
     await writeFile(join(trial.archive, key), 'damaged')
     const found = await trial.runAt(now, ['find', 'by country', '--all'])
     expect(found.exitCode).toBe(3)
-    expect(found.stdout).toContain('2 objects with by country')
+    expect(found.stdout).toMatch(
+      /^2 objects with by country in all 4 snapshots; 1 file could not be read$/m,
+    )
     expect(found.stderr).toContain(key)
     const told = await trial.runAt(now, ['history', 'dashboard:orders', '--json'])
     expect(told.exitCode).toBe(3)
@@ -434,6 +436,23 @@ describe('a damaged archive', () => {
         ],
       },
     ])
+    const shown = await trial.runAt(now, ['history', 'dashboard:orders'])
+    expect(shown.stdout).toMatch(/^2 versions in 4 snapshots; 1 file could not be read$/m)
+  })
+
+  it('makes find and history count damaged manifests as files that could not be read', async () => {
+    await using trial = await startWithHistory()
+    for (const name of (await trial.snapshots()).slice(0, 2)) {
+      await flip(trial, `${shopId}/${name}/manifest.json`)
+    }
+    const found = await trial.runAt(now, ['find', 'nothing like this', '--all'])
+    expect(found).toMatchObject({
+      exitCode: 3,
+      stdout: '0 objects with nothing like this in all 2 snapshots; 2 files could not be read\n',
+    })
+    const shown = await trial.runAt(now, ['history', 'dashboard:orders'])
+    expect(shown.exitCode).toBe(3)
+    expect(shown.stdout).toMatch(/ in 2 snapshots; 2 files could not be read$/m)
   })
 })
 

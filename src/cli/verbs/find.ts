@@ -7,6 +7,7 @@ import { plural } from '../../wording.ts'
 import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { fitText, roomBeside } from '../print/table.ts'
+import { describeUnread } from '../print/unread-files.ts'
 import {
   type ArchiveReader,
   openReader,
@@ -46,7 +47,7 @@ export async function find(terminal: Terminal, options: FindVerbOptions): Promis
   const allProblems = [...scope.problems, ...problems]
   for (const problem of allProblems) context.log.error(problem)
   if (terminal.json) terminal.printJson({ objects, problems: allProblems })
-  else printObjects(terminal, objects, { ...scope, text: options.text })
+  else printObjects(terminal, objects, { ...scope, problems: allProblems, text: options.text })
   return allProblems.length > 0 ? exitCodes.partly : exitCodes.done
 }
 
@@ -92,7 +93,7 @@ function chooseTypes(
 function printObjects(
   terminal: Terminal,
   objects: readonly FoundObject[],
-  { text, label }: Scope & { text: string },
+  { text, label, problems }: Scope & { text: string },
 ): void {
   const { colors } = terminal
   for (const { id, title, snapshot, since, matches } of objects) {
@@ -108,5 +109,6 @@ function printObjects(
     }
   }
   if (objects.length > 0) terminal.print()
-  terminal.print(`${plural(objects.length, 'object')} with ${text} in ${label}`)
+  const counts = `${plural(objects.length, 'object')} with ${text} in ${label}`
+  terminal.print(counts + describeUnread(terminal, problems.length))
 }

@@ -13,6 +13,7 @@ import { createContext } from '../context.ts'
 import type { CommonOptions } from '../options.ts'
 import { formatDifferences, summarizeDifferences } from '../print/format-diff.ts'
 import { fitText, roomBeside } from '../print/table.ts'
+import { describeUnread } from '../print/unread-files.ts'
 import { openReader, readWatchedTimeline } from '../select/archive-reader.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -47,7 +48,12 @@ export async function history(terminal: Terminal, options: HistoryVerbOptions): 
   terminal.progress.begin('following the object', { unit: 'file', total, counting: 'read' })
   const steps = readSteps(timeline, object, read)
   if (terminal.json) await printJson(terminal, steps, { object, timeline, problems })
-  else if (object) await printSteps(terminal, steps, object, timeline, options.patch === true)
+  else if (object) {
+    const { patch = false } = options
+    const { last, versions } = await printSteps(terminal, steps, { object, patch })
+    const conclusion = conclude(terminal, object, { last, versions, timeline })
+    terminal.print(conclusion + describeUnread(terminal, problems.size))
+  }
   for (const problem of problems) context.log.error(problem)
   return problems.size > 0 ? exitCodes.partly : exitCodes.done
 }
@@ -119,10 +125,8 @@ async function printJson(
 async function printSteps(
   terminal: Terminal,
   steps: AsyncIterable<Step>,
-  object: TargetObject,
-  timeline: Timeline,
-  patch: boolean,
-): Promise<void> {
+  { object, patch }: { object: TargetObject; patch: boolean },
+): Promise<{ last: HistoryEvent | undefined; versions: number }> {
   const { colors } = terminal
   const title = fitText(terminal, object.title ?? '', `${object.id}  `)
   terminal.print(`${colors.bold(object.id)}  ${title}`)
@@ -142,7 +146,7 @@ async function printSteps(
     if (!['unreadable', 'disappeared'].includes(event.kind)) versions += 1
   }
   terminal.print()
-  terminal.print(conclude(terminal, object, { last, versions, timeline }))
+  return { last, versions }
 }
 
 function paintKind({ kind }: HistoryEvent, { colors }: Terminal): string {
