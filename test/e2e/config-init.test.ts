@@ -119,7 +119,10 @@ describe('config init', () => {
       env: { NO_COLOR: '1' },
       answers,
     })
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`wrote ${output()}`)])
+    const next = ['doctor', 'backup'].map((verb) => `  dashkeep ${verb} --config ${output()}\n`)
+    const variable = '  export DASHKEEP_API_TOKEN=…\n'
+    const end = `wrote ${output()}\nNext:\n${variable}${next.join('')}`
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(end)])
     expect(stderr + stdout).toMatch(/--base-url: .*api\.example\.com/)
     const written = parse(await readFile(output(), 'utf8'))
     expect(written).toMatchObject({

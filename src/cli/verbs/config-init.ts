@@ -220,10 +220,10 @@ function report(terminal: Terminal, given: Given, path: string): void {
   }
   const { green, cyan } = terminal.colors
   const variable = token && 'env' in token && !terminal.env[token.env] ? token.env : undefined
-  terminal.print([
-    `${green('wrote')} ${path}`,
-    ...(variable === undefined ? [] : [cyan(`export ${variable}=…`)]),
-    cyan(`dashkeep doctor --config ${path}`),
-    cyan(`dashkeep backup --config ${path}`),
-  ])
+  const next = [
+    ...(variable === undefined ? [] : [`export ${variable}=…`]),
+    `dashkeep doctor --config ${path}`,
+    `dashkeep backup --config ${path}`,
+  ]
+  terminal.print([`${green('wrote')} ${path}`, 'Next:', ...next.map((line) => `  ${cyan(line)}`)])
 }
