@@ -55,8 +55,7 @@ export async function openCopy(
 }
 
 async function refuseOverlap(copy: StoreConfig, archive: StoreConfig | undefined): Promise<void> {
-  if (archive === undefined) return
-  const overlap = findOverlap(await resolveLinks(copy), await resolveLinks(archive))
+  const overlap = await findRealOverlap(copy, archive)
   if (overlap === undefined) return
   const state = {
     same: 'that is the archive itself',
@@ -67,6 +66,11 @@ async function refuseOverlap(copy: StoreConfig, archive: StoreConfig | undefined
     kind: 'usage',
     hint: 'name a store that is not lost together with the archive',
   })
+}
+
+/** Compares addresses as `findOverlap` does, without the symbolic links in the paths of folders. */
+export async function findRealOverlap(one: StoreConfig, archive: StoreConfig | undefined) {
+  return archive && findOverlap(await resolveLinks(one), await resolveLinks(archive))
 }
 
 /** The same store, without symbolic links in the path of a folder. */

@@ -1,5 +1,6 @@
 // Tested by test/e2e/git-after-runs.test.ts
 
+import { pathToFileURL } from 'node:url'
 import { readAccountId } from '../account-id.ts'
 import {
   isArchiveFile,
@@ -13,8 +14,9 @@ import { type Manifest, ManifestError } from '../archive/manifest.ts'
 import type { ReadOptions } from '../archive/read-objects.ts'
 import type { Config, GitConfig } from '../config/config.ts'
 import { formatDuration } from '../config/duration.ts'
+import { describeOverlap } from '../config/store-addresses.ts'
 import { DashkeepError } from '../errors.ts'
-import { openEncryption, scanLimitsOf } from '../open.ts'
+import { findRealOverlap, openEncryption, scanLimitsOf } from '../open.ts'
 import { type GitRepository, openGitRepository } from '../restore/git/git-folder.ts'
 import {
   haveEqualFiles,
@@ -50,7 +52,7 @@ export async function commitAccounts(
   }
   let commits = 0
   try {
-    await refuseFolderOfAccount(git.folder)
+    await refuseGitFolder(git.folder, config)
     using repository = await openGitRepository(git.folder, { env, signal })
     const read = { opener: await openEncryption(config, env), limits: scanLimitsOf(config), signal }
     const committed = newestCommitted(repository.snapshots, options.now())
@@ -82,12 +84,26 @@ export async function commitAccounts(
   return warnings
 }
 
-/** Throws a `usage` error for a folder into which `restore --pretty` has written an account directly. */
-async function refuseFolderOfAccount(path: string): Promise<void> {
-  if ((await readIndex(path)) === undefined) return
+/**
+ * Throws a `usage` error for a folder in or around the archive, also by a symbolic link, and for one into
+ * which `restore --pretty` has written an account directly.
+ */
+export async function refuseGitFolder(folder: string, { store }: Config): Promise<void> {
+  const hint = 'set git.folder to another folder'
+  const overlap = await findRealOverlap({ url: pathToFileURL(folder).href }, store)
+  if (overlap !== undefined) {
+    throw new DashkeepError(
+      `Cannot commit to ${folder}: it ${describeOverlap(overlap)} the archive`,
+      {
+        kind: 'usage',
+        hint,
+      },
+    )
+  }
+  if ((await readIndex(folder)) === undefined) return
   throw new DashkeepError(
-    `Cannot commit to ${path}: it holds the objects of an account, not a subfolder for each account`,
-    { kind: 'usage', hint: 'set git.folder to another folder' },
+    `Cannot commit to ${folder}: it holds the objects of an account, not a subfolder for each account`,
+    { kind: 'usage', hint },
   )
 }
 

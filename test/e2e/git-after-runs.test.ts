@@ -1,10 +1,17 @@
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startWorker } from '../worker/start-worker.ts'
-import { changeObjects, day, git, makeGit, startWithGit, subjectsOf } from './git-story.ts'
+import {
+  changeObjects,
+  day,
+  git,
+  makeGit,
+  startWithGit,
+  subjectsOf,
+  writeNote,
+} from './git-story.ts'
 import { accountsFrom, readTree, shopId, startTrial } from './trial.ts'
 
 describe('git after a run', () => {
@@ -52,8 +59,7 @@ describe('git after a run', () => {
     expect(subjectsOf(folder)).toHaveLength(2)
 
     // A run that was killed between the two steps of the commit of one account.
-    const note = createHash('sha256').update('502/').digest('hex').slice(0, 12)
-    await writeFile(join(folder, '.git', `dashkeep-${note}`), '')
+    await writeNote(folder, '502/')
     await writeFile(join(folder, '502', 'dashkeep.json'), '{"formatVersion":1,"exports":{}}')
     git(folder, 'add', '502')
     trial.sandbox.setObjects(501, 'search', [])

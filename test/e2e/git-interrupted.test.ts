@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { day, git, subjectsOf } from './git-story.ts'
+import { day, git, subjectsOf, writeNote } from './git-story.ts'
 import { accountsFrom, startTrial } from './trial.ts'
 
 /** Two accounts in one repository. A run was killed after it had staged the files of account 502. */
@@ -20,8 +19,7 @@ async function startInterrupted() {
   const folder = join(trial.folder, 'objects')
   const account = join(folder, '502')
   const [lost = ''] = git(account, 'ls-files', 'search').split('\n')
-  const note = createHash('sha256').update('502/').digest('hex').slice(0, 12)
-  await writeFile(join(folder, '.git', `dashkeep-${note}`), '')
+  await writeNote(folder, '502/')
   await rm(join(account, lost))
   await writeFile(join(account, 'dashkeep.json'), '{"formatVersion":1,"exports":{}}')
   git(folder, 'add', '--all')

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sampleObjects } from '../../src/sandbox/sample-account.ts'
@@ -43,4 +44,10 @@ export async function makeGit(trial: Trial, script: string): Promise<string> {
   await mkdir(bin)
   await writeFile(join(bin, 'git'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   return bin
+}
+
+/** Writes the note of a run that was killed in a folder of the repository, such as `502/`. */
+export async function writeNote(repository: string, prefix: string, lines = ''): Promise<void> {
+  const digest = createHash('sha256').update(prefix).digest('hex').slice(0, 12)
+  await writeFile(join(repository, '.git', `dashkeep-${digest}`), lines)
 }

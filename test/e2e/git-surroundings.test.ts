@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openGitRepository } from '../../src/restore/git/git-folder.ts'
 import { sampleObjects } from '../../src/sandbox/sample-account.ts'
-import { changeObjects, day, git, startWithGit, subjectsOf } from './git-story.ts'
+import { changeObjects, day, git, startWithGit, subjectsOf, writeNote } from './git-story.ts'
 import { shopId } from './trial.ts'
 
 describe('git after a run, in a folder of an account that is not in the repository', () => {
@@ -115,9 +115,8 @@ it('a file that an interrupted run wrote for an object that is gone by now is re
   git(trial.folder, 'init', '--quiet', folder)
   await writeFile(join(account, 'search', 'gone.json'), '{}')
   const digest = createHash('sha256').update('{}').digest('hex')
-  const note = createHash('sha256').update(`${shopId}/`).digest('hex').slice(0, 12)
   const lines = `${digest}  search/gone.json\n${digest}  search/incompl`
-  await writeFile(join(folder, '.git', `dashkeep-${note}`), lines)
+  await writeNote(folder, `${shopId}/`, lines)
   const { exitCode, stdout } = await backUp(2)
   expect(exitCode, stdout).toBe(0)
   expect(git(folder, 'status', '--porcelain')).toBe('')

@@ -297,16 +297,20 @@ async function* examineManagement(
   }
 }
 
-/** Checks whether the program git is there. A backup is good without it. */
+/** Checks whether runs can be committed to git. A backup is good without it. */
 async function* examineGit(
-  { config: { git } }: Context,
+  { config }: Context,
   { env, signal }: Terminal,
 ): AsyncGenerator<Finding> {
-  if (git === undefined) return
-  const { createGit } = await import('../../restore/git/git.ts')
+  if (config.git === undefined) return
+  const { folder, push } = config.git
+  const { refuseGitFolder } = await import('../../run/commit-backups.ts')
+  const { examineGitFolder } = await import('../../restore/git/examine-folder.ts')
   try {
-    await createGit(process.cwd(), { env, signal })
-    yield { check: 'git', result: 'ok', detail: `runs are committed to ${git.folder}` }
+    await refuseGitFolder(folder, config)
+    const root = await examineGitFolder(folder, { env, signal, push })
+    const where = root ? `in the git repository ${root}` : 'which the next run creates'
+    yield { check: 'git', result: 'ok', detail: `runs are committed to ${folder}, ${where}` }
   } catch (error) {
     yield { ...failure('git', error as Error), result: 'warning' }
   }

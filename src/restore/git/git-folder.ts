@@ -12,8 +12,9 @@ import { lockRepository } from './lock.ts'
 import { refuseConverted } from './refuse-converted.ts'
 import {
   type FileChange,
-  operationIn,
   readListIn,
+  refuseOperation,
+  refuseStaged,
   stagedChanges,
   unstageInterrupted,
 } from './staged.ts'
@@ -172,8 +173,7 @@ async function findRoot(
   git: Git,
   { path, within }: { path: string; within: string | undefined },
 ): Promise<{ root: string; created: boolean }> {
-  const found = await git.attempt(['rev-parse', '--show-toplevel'])
-  const root = found.output.trimEnd()
+  const root = await tryFindRoot(git)
   if (within !== undefined && root !== within) {
     throw new DashkeepError(
       `Cannot commit to ${path}: it does not belong to the git repository ${within}`,
@@ -183,15 +183,21 @@ async function findRoot(
       },
     )
   }
-  if (found.exitCode === 0) return { root, created: false }
-  if (!found.complaint.includes('not a git repository')) {
-    throw failed('use the git repository', git.folder, found)
-  }
+  if (root !== undefined) return { root, created: false }
   await git.run(['init', '--quiet'])
   return { root: (await git.run(['rev-parse', '--show-toplevel'])).trimEnd(), created: true }
 }
 
-async function refuseIgnored(git: Git, path: string, root: string): Promise<void> {
+/** The root of the repository; undefined when there is none. Throws when git refuses to use it. */
+export async function tryFindRoot(git: Git): Promise<string | undefined> {
+  const found = await git.attempt(['rev-parse', '--show-toplevel'])
+  if (found.exitCode === 0) return found.output.trimEnd()
+  if (found.complaint.includes('not a git repository')) return undefined
+  throw failed('use the git repository', git.folder, found)
+}
+
+/** Throws a `usage` error when the repository ignores the folder of `git`. */
+export async function refuseIgnored(git: Git, path: string, root: string): Promise<void> {
   if ((await git.attempt(['check-ignore', '--quiet', git.folder])).exitCode !== 0) return
   throw new DashkeepError(`Cannot commit to ${path}: the repository ${root} ignores this folder`, {
     kind: 'usage',
@@ -207,24 +213,17 @@ async function readStaged(
   { git, prefix, path, gitDir }: Place,
   ours: ReadonlySet<string>,
 ): Promise<FileChange[]> {
-  const operation = operationIn(gitDir)
-  if (operation !== undefined) {
-    throw new DashkeepError(`Cannot commit to ${path}: ${operation} is in progress`, {
-      kind: 'usage',
-      hint: 'complete or abort it with git first',
-    })
-  }
+  refuseOperation(gitDir, path)
   const isOurs = (name: string) => {
     const own = name.slice(prefix.length)
     return name.startsWith(prefix) && (own === indexName || own === listName || ours.has(own))
   }
   const staged = await stagedChanges(git)
-  const others = staged.filter(({ name }) => !isOurs(name))
-  if (others.length === 0) return staged
-  throw new DashkeepError(
-    `Cannot commit to ${path}: other changes are staged, such as ${others[0]?.name}`,
-    { kind: 'usage', hint: 'commit them or unstage them with `git restore --staged` first' },
+  refuseStaged(
+    staged.filter(({ name }) => !isOurs(name)),
+    path,
   )
+  return staged
 }
 
 /**

@@ -108,9 +108,12 @@ export function failed(action: string, folder: string, { complaint }: GitResult)
   })
 }
 
+/** What to do about a lock file of git. */
+export const lockHint = 'remove this lock file if no git runs: a git that was killed has left it'
+
 function hintOf(complaint: string): string | undefined {
   if (/Unable to create '.*': File exists/.test(complaint)) {
-    return 'remove this lock file if no git runs: a git that was killed has left it'
+    return lockHint
   }
   const [, root] = /detected dubious ownership in repository at '(.*)'/.exec(complaint) ?? []
   return (

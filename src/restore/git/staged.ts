@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { DashkeepError } from '../../errors.ts'
 import { indexName } from '../opened-folder.ts'
 import { listName, parseList, type WrittenList } from '../written-list.ts'
 import type { Git } from './git.ts'
@@ -17,9 +18,28 @@ const operations = [
   ['BISECT_LOG', 'a bisection'],
 ] as const
 
+/** Throws a `usage` error when an operation is in progress that a commit would disturb. */
+export function refuseOperation(gitDir: string, path: string): void {
+  const operation = operationIn(gitDir)
+  if (operation === undefined) return
+  throw new DashkeepError(`Cannot commit to ${path}: ${operation} is in progress`, {
+    kind: 'usage',
+    hint: 'complete or abort it with git first',
+  })
+}
+
 /** The operation that is in progress in a repository, such as `a merge`. */
-export function operationIn(gitDir: string): string | undefined {
+function operationIn(gitDir: string): string | undefined {
   return operations.find(([name]) => existsSync(join(gitDir, name)))?.[1]
+}
+
+/** Throws a `usage` error when changes of others are staged, because a commit would contain them. */
+export function refuseStaged([other]: readonly FileChange[], path: string): void {
+  if (other === undefined) return
+  throw new DashkeepError(
+    `Cannot commit to ${path}: other changes are staged, such as ${other.name}`,
+    { kind: 'usage', hint: 'commit them or unstage them with `git restore --staged` first' },
+  )
 }
 
 /** A change of a file in a commit. */
@@ -67,6 +87,17 @@ export async function readListIn(git: Git, commit: string, prefix: string): Prom
  */
 export async function unstageInterrupted(git: Git, gitDir: string): Promise<void> {
   if (operationIn(gitDir) !== undefined) return
+  const { interrupted } = await splitStaged(git, gitDir)
+  if (interrupted.length === 0) return
+  const input = interrupted.map(({ committed, name }) => `${committed}\t${name}\0`).join('')
+  await git.run(['update-index', '-z', '--index-info'], input)
+}
+
+/** Tells what interrupted runs have staged from what others have staged. */
+export async function splitStaged(
+  git: Git,
+  gitDir: string,
+): Promise<{ interrupted: StagedChange[]; others: StagedChange[] }> {
   const staged = await stagedChanges(git)
   const prefixes = new Set(staged.flatMap(({ name }) => prefixesOf(name)))
   const ours = new Set<string>()
@@ -77,10 +108,10 @@ export async function unstageInterrupted(git: Git, gitDir: string): Promise<void
       ours.add(`${prefix}${name}`)
     }
   }
-  const entries = staged.filter(({ name }) => ours.has(name))
-  if (entries.length === 0) return
-  const input = entries.map(({ committed, name }) => `${committed}\t${name}\0`).join('')
-  await git.run(['update-index', '-z', '--index-info'], input)
+  return {
+    interrupted: staged.filter(({ name }) => ours.has(name)),
+    others: staged.filter(({ name }) => !ours.has(name)),
+  }
 }
 
 /** The folders that contain a file: for `a/b/c`, these are the root, `a/` and `a/b/`. */
