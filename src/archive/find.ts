@@ -210,12 +210,14 @@ export async function findOne(
   }
   watched.refuseLocked()
   const [only, ...others] = found.values()
+  const where = unread > 0 ? ' in the files that can be read' : ''
   if (only === undefined) {
-    const where = unread > 0 ? ' in the files that can be read' : ''
     const kind = unread > 0 ? 'unverified' : 'usage'
     throw noneFits(query.text, nearest.labels(), { where, kind })
   }
-  if (others.length > 0) throw severalFit(query.text, [...found.values()].sort(newestFirst))
+  if (others.length > 0) {
+    throw severalFit(query.text, [...found.values()].sort(newestFirst), { where })
+  }
   return only
 }
 

@@ -371,6 +371,19 @@ describe('a damaged archive', () => {
     expect(stderr).toContain(key)
   })
 
+  it('makes history name a damaged file also when several objects match in the others', async () => {
+    const { trial, keyOf } = await startWithDamage()
+    await using _ = trial
+    for (const at of [0, 1, 2]) {
+      if ((await trial.files()).has(keyOf(at))) await flip(trial, keyOf(at))
+    }
+    const { exitCode, stderr } = await trial.runAt(now, ['history', 'Payments'])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(keyOf(0))
+    expect(stderr).toContain('2 objects in the files that can be read match')
+    expect(stderr).toContain('visualization:declined-by-reason (Declined payments by reason)')
+  })
+
   it('makes history name a damaged file of another type when the object is given by title', async () => {
     const { trial, keyOf } = await startWithDamage()
     await using _ = trial

@@ -2,6 +2,7 @@ import { type Candidate, findById, findOne } from '../../archive/find.ts'
 import { type HistoryEvent, readHistory } from '../../archive/history.ts'
 import type { SearchOptions } from '../../archive/stored-export.ts'
 import type { Timeline } from '../../archive/timeline.ts'
+import { OpenError } from '../../datafile/encryption.ts'
 import { DashkeepError } from '../../errors.ts'
 import { diffHits, type ObjectDiff } from '../../objects/diff-objects.ts'
 import { stringifyLossless } from '../../objects/lossless-json.ts'
@@ -43,7 +44,14 @@ export async function history(terminal: Terminal, options: HistoryVerbOptions): 
   const problems = new Set(timeline.unreadable.map(({ message }) => message))
   terminal.progress.begin('looking for the object', { unit: 'file', counting: 'read' })
   const read = { ...reader.read, onUnreadable: ({ message }: Error) => void problems.add(message) }
-  const object = await findObject(timeline, options.object, { read, problems })
+  const logProblems = () => {
+    for (const problem of problems) context.log.error(problem)
+  }
+  const object = await findObject(timeline, options.object, { read, problems }).catch((error) => {
+    // With a wrong key, every file is a problem. The error says so once.
+    if (!(error instanceof OpenError)) logProblems()
+    throw error
+  })
   const total = object && timeline.stretches(object.type).length
   terminal.progress.begin('following the object', { unit: 'file', total, counting: 'read' })
   const steps = readSteps(timeline, object, read)
@@ -54,7 +62,7 @@ export async function history(terminal: Terminal, options: HistoryVerbOptions): 
     const conclusion = conclude(terminal, object, { last, versions, timeline })
     terminal.print(conclusion + describeUnread(terminal, problems.size))
   }
-  for (const problem of problems) context.log.error(problem)
+  logProblems()
   return problems.size > 0 ? exitCodes.partly : exitCodes.done
 }
 
