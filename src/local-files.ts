@@ -47,6 +47,9 @@ export async function openFresh(path: string, mode: number): Promise<FileHandle>
   return open(path, 'wx', mode)
 }
 
+/** Size of the chunks in which files are read. */
+const MAX_CHUNK_BYTES = 64 * 1024
+
 /**
  * Reads a small text file. Throws the errors of the file system, `EFBIG` for more than `maxBytes`, also
  * for an endless device, and `EILSEQ` for text that is not UTF-8. With `noLinks`, throws `ELOOP` for a symbolic link and for anything else
@@ -57,7 +60,9 @@ export async function readSmallFile(
   { maxBytes, noLinks = false }: { maxBytes: number; noLinks?: boolean },
 ): Promise<string> {
   await using file = await (noLinks ? openWithoutLinks(path) : open(path))
-  return await gatherText(file.createReadStream({ autoClose: false }), maxBytes)
+  // A stream takes a whole buffer for each read, by default one of 64 KiB.
+  const highWaterMark = Math.min(maxBytes + 1, MAX_CHUNK_BYTES)
+  return await gatherText(file.createReadStream({ autoClose: false, highWaterMark }), maxBytes)
 }
 
 /**
