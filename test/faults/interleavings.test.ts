@@ -84,7 +84,7 @@ describe('runs at the same time', () => {
       expect(steps).toBeGreaterThan(tasks.length * 3)
 
       for (const [name, choose] of [
-        ...sample(switchedTwice(tasks.length, steps), scaled(25, 600), steps),
+        ...sample(switchedTwice(tasks.length, steps), scaled(12, 600), steps),
         ...byChance(scaled(10, 30), steps),
       ]) {
         await tally.point(`${what}: ${name}`, async () => {

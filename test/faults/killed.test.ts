@@ -130,7 +130,7 @@ describe('a backup that is killed', () => {
           expectKilled(await backup.finished, place)
           await expectUnharmed(trial, base)
         })
-      await pMap(sample(places, scaled(12, 250), 1), killAt, { concurrency: 2 })
+      await pMap(sample(places, scaled(8, 250), 1), killAt, { concurrency: 2 })
     },
     longMs,
   )

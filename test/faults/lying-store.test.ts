@@ -69,7 +69,7 @@ describe('a store that goes wrong at any call', () => {
       await story.run(sound)
       expect(sound.calls()).toBeGreaterThan(types.length)
       const strikes = everyStrike(sound.calls())
-      for (const strike of sample(strikes, scaled(150, Number.POSITIVE_INFINITY), strikes.length)) {
+      for (const strike of sample(strikes, scaled(75, Number.POSITIVE_INFINITY), strikes.length)) {
         const store = copyOf(base)
         const faulty = createFaultyStore(store, strike)
         const claimed = await story.run(faulty).catch(() => [])
