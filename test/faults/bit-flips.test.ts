@@ -12,7 +12,7 @@ describe('a single bit that flips in what is stored', () => {
   const tally = countPoints('single bits flipped in stored files')
 
   it.each<[Compression, encrypted: boolean, bitsPerFile: number]>([
-    ['zstd', false, scaled(2000, Number.POSITIVE_INFINITY)],
+    ['zstd', false, scaled(1000, Number.POSITIVE_INFINITY)],
     ['gzip', false, scaled(50, 500)],
     ['none', false, scaled(50, 500)],
     ['zstd', true, scaled(50, 500)],
