@@ -79,7 +79,9 @@ export function exportType(
 /** The body of an export that must succeed. */
 export async function exportedText(sandbox: Sandbox, type: string): Promise<string> {
   const response = await exportType(sandbox, type)
-  if (response.status !== 200) throw new Error(`export answered ${response.status}`)
+  if (response.status !== 200) {
+    throw new Error(`export answered ${response.status}: ${await response.text()}`)
+  }
   return Buffer.from(await response.arrayBuffer()).toString('latin1')
 }
 
